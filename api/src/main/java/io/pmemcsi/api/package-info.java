@@ -1,0 +1,5 @@
+/** The custom resources. */
+@NullMarked
+package io.pmemcsi.api;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,5 @@
+/** The program. */
+@NullMarked
+package io.pmemcsi.app;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,45 @@
+package io.pmemcsi.base.names;
+
+import java.util.regex.Pattern;
+
+/**
+ * The name of a CSI driver, checked against what both CSI and Kubernetes allow, and the names that
+ * follow from it.
+ *
+ * @param value for example {@code pmem-csi.intel.com}
+ */
+public record DriverName(String value) {
+
+  private static final int MAX_LENGTH = 63;
+  private static final Pattern ALLOWED =
+      Pattern.compile("[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*");
+
+  public DriverName {
+    if (value.length() > MAX_LENGTH) {
+      throw new IllegalArgumentException(
+          "driver name \"%s\" has %d characters: use %d at most"
+              .formatted(value, value.length(), MAX_LENGTH));
+    }
+    if (!ALLOWED.matcher(value).matches()) {
+      throw new IllegalArgumentException(
+          "driver name \"%s\" is not a domain name: use lower case letters, digits, dashes and dots,"
+                  .formatted(value)
+              + " each part starting and ending with a letter or digit");
+    }
+  }
+
+  /** The name as a prefix for objects whose names may not contain dots. */
+  public String hyphenated() {
+    return value.replace('.', '-');
+  }
+
+  /** The topology key under which a node says which node it is. */
+  public String topologyKey() {
+    return value + "/node";
+  }
+
+  @Override
+  public String toString() {
+    return value;
+  }
+}

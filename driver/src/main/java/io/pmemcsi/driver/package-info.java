@@ -1,0 +1,5 @@
+/** The driver. */
+@NullMarked
+package io.pmemcsi.driver;
+
+import org.jspecify.annotations.NullMarked;

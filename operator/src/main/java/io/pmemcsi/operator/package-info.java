@@ -1,0 +1,5 @@
+/** The operator. */
+@NullMarked
+package io.pmemcsi.operator;
+
+import org.jspecify.annotations.NullMarked;
