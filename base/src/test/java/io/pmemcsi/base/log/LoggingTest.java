@@ -1,0 +1,112 @@
+package io.pmemcsi.base.log;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pmemcsi.base.error.UsageException;
+import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+class LoggingTest {
+
+  private static final Logger OURS = LoggerFactory.getLogger(LoggingTest.class);
+  private static final Logger LIBRARY = LoggerFactory.getLogger("io.grpc.Something");
+
+  private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+
+  @AfterEach
+  void restore() {
+    Logging.configure(LogFormat.TEXT, Verbosity.PRODUCTION);
+  }
+
+  @Test
+  void textLinesHaveTheKlogHeader() {
+    Logging.configure(LogFormat.TEXT, Verbosity.PRODUCTION, out);
+
+    OURS.atInfo()
+        .addKeyValue("version", "v2 \"x\"")
+        .addKeyValue("size", 42)
+        .log("PMEM-CSI started.");
+
+    assertThat(written())
+        .matches(
+            "I\\d{4} \\d\\d:\\d\\d:\\d\\d\\.\\d{6} +\\d+ LoggingTest\\.java:\\d+\\] PMEM-CSI"
+                + " started\\. version=\"v2 \\\\\"x\\\\\"\" size=42\n");
+  }
+
+  @Test
+  void jsonLinesStartWithTimeAndCaller() {
+    Logging.configure(LogFormat.JSON, Verbosity.PRODUCTION, out);
+
+    OURS.atInfo().addKeyValue("version", "v2\t\"x\"\u0001").addKeyValue("size", 42L).log("a\nb");
+
+    assertThat(written())
+        .matches(
+            "\\{\"ts\":\\d+\\.\\d{6},\"caller\":\"log/LoggingTest\\.java:\\d+\",\"msg\":\"a\\\\n"
+                + "b\",\"v\":3,\"version\":\"v2\\\\t\\\\\"x\\\\\"\\\\u0001\",\"size\":42\\}\n");
+  }
+
+  @Test
+  void errorsCarryTheReasonAndTheStackTrace() {
+    Logging.configure(LogFormat.JSON, Verbosity.PRODUCTION, out);
+
+    OURS.atError().setCause(new IllegalStateException("no region")).log("failed");
+
+    assertThat(written())
+        .contains("\"severity\":\"error\"", "\"err\":\"IllegalStateException: no region\"")
+        .contains("\"stacktrace\":\"java.lang.IllegalStateException: no region\\n");
+  }
+
+  @Test
+  void warningsCarryTheReasonOnly() {
+    Logging.configure(LogFormat.TEXT, Verbosity.PRODUCTION, out);
+
+    OURS.atWarn().setCause(new IllegalStateException("no\nregion")).log("failed");
+
+    assertThat(written())
+        .startsWith("W")
+        .endsWith("failed err=\"IllegalStateException: no\\nregion\"\n");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0,EW", "2,EW", "3,EWI", "4,EWID", "5,EWIDT", "10,EWIDT"})
+  void verbosityChoosesWhatIsShown(int verbosity, String expected) {
+    Logging.configure(LogFormat.TEXT, new Verbosity(verbosity), out);
+
+    OURS.error("_E");
+    OURS.warn("_W");
+    OURS.info("_I");
+    OURS.debug("_D");
+    OURS.trace("_T");
+
+    assertThat(written().lines().map(line -> line.substring(line.indexOf('_') + 1)).toList())
+        .isEqualTo(expected.chars().mapToObj(Character::toString).toList());
+  }
+
+  @Test
+  void librariesAreQuietInProduction() {
+    Logging.configure(LogFormat.TEXT, new Verbosity(4), out);
+
+    LIBRARY.info("frame");
+    LIBRARY.warn("trouble");
+
+    assertThat(written()).contains("trouble").doesNotContain("frame");
+  }
+
+  @Test
+  void unknownFormatsAreRefusedWithTheKnownOnes() {
+    assertThatThrownBy(() -> LogFormat.parse("xml"))
+        .isInstanceOf(UsageException.class)
+        .hasMessage("-logging-format=xml is unknown: use text or json");
+  }
+
+  private String written() {
+    return out.toString(StandardCharsets.UTF_8);
+  }
+}
