@@ -1,0 +1,55 @@
+package io.pmemcsi.api.pmem;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.generator.annotation.Max;
+import io.fabric8.generator.annotation.Min;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Certificates of the controller that the operator issues by itself and renews in time. */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record ControllerTLS(
+    @JsonPropertyDescription(
+            "Whether the operator issues the controller's certificates. With true it creates a"
+                + " certificate authority and a server certificate, stores them in a secret, starts"
+                + " the controller with them and renews them before they run out. Default: false.")
+        @Nullable Boolean managed,
+    @Min(1)
+        @Max(3650)
+        @JsonPropertyDescription("For how many days a new certificate is valid. Default: 365.")
+        @Nullable Integer validityDays,
+    @Min(1)
+        @Max(3649)
+        @JsonPropertyDescription(
+            "How many days before its end a certificate is renewed. Must be less than"
+                + " validityDays. Default: one third of validityDays.")
+        @Nullable Integer renewBeforeDays,
+    @JsonPropertyDescription(
+            "Host names and IP addresses by which the controller is called, in addition to the"
+                + " names of its services and 127.0.0.1, for example those of a load balancer.")
+        @Nullable List<String> extraNames) {
+
+  private static final int DEFAULT_VALIDITY_DAYS = 365;
+
+  public ControllerTLS {
+    extraNames = extraNames == null ? null : List.copyOf(extraNames);
+  }
+
+  /** Whether the operator issues the certificates. */
+  public boolean wanted() {
+    return Boolean.TRUE.equals(managed);
+  }
+
+  public int validityDaysOrDefault() {
+    return validityDays == null ? DEFAULT_VALIDITY_DAYS : validityDays;
+  }
+
+  public int renewBeforeDaysOrDefault() {
+    return renewBeforeDays == null ? Math.max(1, validityDaysOrDefault() / 3) : renewBeforeDays;
+  }
+
+  public List<String> extraNamesOrNone() {
+    return extraNames == null ? List.of() : extraNames;
+  }
+}

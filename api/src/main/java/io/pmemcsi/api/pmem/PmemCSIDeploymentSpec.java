@@ -1,0 +1,179 @@
+package io.pmemcsi.api.pmem;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.crd.generator.annotation.SchemaFrom;
+import io.fabric8.generator.annotation.Max;
+import io.fabric8.generator.annotation.Min;
+import io.fabric8.generator.annotation.Pattern;
+import io.fabric8.kubernetes.api.model.IntOrString;
+import io.fabric8.kubernetes.api.model.ResourceRequirements;
+import io.pmemcsi.api.DeletionPolicy;
+import io.pmemcsi.api.DeviceMode;
+import io.pmemcsi.api.LogFormat;
+import io.pmemcsi.api.MutatePods;
+import io.pmemcsi.api.PullPolicy;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A PMEM-CSI driver as its administrator describes it, field by field as written: what is missing
+ * is null, and a choice is the text that stands there, so that an object which an older CRD let
+ * through can still be read and reported. {@code PmemSettings} is the checked form.
+ */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record PmemCSIDeploymentSpec(
+    @Pattern("^\\S*$")
+        @JsonPropertyDescription(
+            "Image of the driver. Default: the image in which the operator itself runs.")
+        @Nullable String image,
+    @SchemaFrom(type = PullPolicy.class)
+        @JsonPropertyDescription("When the driver's images are pulled. Default: IfNotPresent.")
+        @Nullable String pullPolicy,
+    @SchemaFrom(type = PullPolicy.class)
+        @JsonPropertyDescription(
+            "Another name for pullPolicy. If both are set, they must be equal.")
+        @Nullable String imagePullPolicy,
+    @Pattern("^\\S*$")
+        @JsonPropertyDescription(
+            "Image of the external provisioner. Default: chosen by the version of the Kubernetes"
+                + " server.")
+        @Nullable String provisionerImage,
+    @Pattern("^\\S*$")
+        @JsonPropertyDescription(
+            "Image of the node driver registrar. Default: chosen by the version of the Kubernetes"
+                + " server.")
+        @Nullable String nodeRegistrarImage,
+    @Pattern("^\\S*$")
+        @JsonPropertyDescription(
+            "Another name for nodeRegistrarImage. If both are set, they must be equal.")
+        @Nullable String registrarImage,
+    @SchemaFrom(type = DeviceMode.class)
+        @JsonPropertyDescription(
+            "How persistent memory is divided into volumes: lvm makes logical volumes, direct makes"
+                + " one namespace per volume. Must not be changed while volumes exist. Default:"
+                + " lvm.")
+        @Nullable String deviceMode,
+    @Min(0)
+        @Max(65535)
+        @JsonPropertyDescription(
+            "How much the driver logs: 3 is what an administrator wants to know, 5 is everything. 0"
+                + " means the default. Default: 3.")
+        @Nullable Integer logLevel,
+    @SchemaFrom(type = LogFormat.class)
+        @JsonPropertyDescription("Form of the log: text or json. Default: text.")
+        @Nullable String logFormat,
+    @JsonPropertyDescription(
+            "Labels of the nodes on which the driver runs. An empty map selects every node."
+                + " Default: storage=pmem.")
+        @Nullable Map<String, String> nodeSelector,
+    @Min(0)
+        @Max(100)
+        @JsonPropertyDescription(
+            "Share of each region that the driver may use, in percent, in lvm mode. It can be"
+                + " raised later, not lowered. 0 means the default. Default: 100.")
+        @Nullable Integer pmemPercentage,
+    @JsonPropertyDescription(
+            "Labels that are added to every object made for this driver. A label that is removed"
+                + " here stays on existing objects. Default: none.")
+        @Nullable Map<String, String> labels,
+    @Pattern("^/.*$")
+        @JsonPropertyDescription(
+            "Root directory of the kubelet on the nodes, an absolute path. Default:"
+                + " /var/lib/kubelet.")
+        @Nullable String kubeletDir,
+    @JsonPropertyDescription(
+            "Name of a secret in the operator's namespace with ca.crt, tls.crt and tls.key for the"
+                + " scheduler extender and the pod webhook. The controller runs if, and only if,"
+                + " TLS material is named: by this field, by the inline certificate fields or by"
+                + " controllerTLS. Default: none.")
+        @Nullable String controllerTLSSecret,
+    @JsonPropertyDescription(
+            "Lets the operator issue and renew the certificates of the controller. An alternative"
+                + " to controllerTLSSecret and to the inline certificate fields. Default: none.")
+        @Nullable ControllerTLS controllerTLS,
+    @JsonPropertyDescription(
+            "Certificate of the authority that signed registryCert and nodeControllerCert, as"
+                + " base64-encoded PEM. Goes together with registryCert and registryKey.")
+        @Nullable String caCert,
+    @JsonPropertyDescription("Certificate of the controller's server, as base64-encoded PEM.")
+        @Nullable String registryCert,
+    @JsonPropertyDescription("Private key of registryCert, as base64-encoded PEM.")
+        @Nullable String registryKey,
+    @JsonPropertyDescription(
+            "Certificate of the drivers on the nodes, as base64-encoded PEM. Goes together with"
+                + " nodeControllerKey.")
+        @Nullable String nodeControllerCert,
+    @JsonPropertyDescription("Private key of nodeControllerCert, as base64-encoded PEM.")
+        @Nullable String nodeControllerKey,
+    @SchemaFrom(type = MutatePods.class)
+        @JsonPropertyDescription(
+            "How the pod webhook of the controller is set up: Always lets no pod be created while"
+                + " the webhook fails, Try lets it pass unchanged, Never installs no webhook."
+                + " Unused without a controller. Default: Try.")
+        @Nullable String mutatePods,
+    @Min(0)
+        @Max(65535)
+        @JsonPropertyDescription(
+            "If not 0, the scheduler extender is offered on this port of every node; the number"
+                + " must lie in the cluster's range for node ports. 0 makes it a cluster-internal"
+                + " service. Default: 0.")
+        @Nullable Integer schedulerNodePort,
+    @Min(0)
+        @Max(1000)
+        @JsonPropertyDescription("How many controller pods run. 0 means the default. Default: 1.")
+        @Nullable Integer controllerReplicas,
+    @Min(0)
+        @Max(1000)
+        @JsonPropertyDescription(
+            "Another name for controllerReplicas, kept for resources written for earlier releases."
+                + " If both are set, they must be equal.")
+        @Nullable Integer controllReplicas,
+    @JsonPropertyDescription(
+            "On how many nodes at a time the driver may be restarted during an update: a number of"
+                + " at least 1, or a share such as 10%. Default: 1.")
+        @Nullable IntOrString maxUnavailable,
+    @JsonPropertyDescription(
+            "Compute resources of the driver container in the controller pod. Default: requests of"
+                + " 12m CPU and 128Mi memory.")
+        @Nullable ResourceRequirements controllerDriverResources,
+    @JsonPropertyDescription(
+            "Compute resources of the driver container on each node. Default: requests of 100m CPU"
+                + " and 250Mi memory.")
+        @Nullable ResourceRequirements nodeDriverResources,
+    @JsonPropertyDescription(
+            "Compute resources of the external provisioner. Default: requests of 12m CPU and 128Mi"
+                + " memory.")
+        @Nullable ResourceRequirements provisionerResources,
+    @JsonPropertyDescription(
+            "Compute resources of the node driver registrar. Default: requests of 12m CPU and 128Mi"
+                + " memory.")
+        @Nullable ResourceRequirements nodeRegistrarResources,
+    @JsonPropertyDescription(
+            "Deprecated: compute resources of every container in the controller pod that has none"
+                + " of its own. Use controllerDriverResources.")
+        @Nullable ResourceRequirements controllerResources,
+    @JsonPropertyDescription(
+            "Deprecated: compute resources of every container on the nodes that has none of its"
+                + " own. Use nodeDriverResources, provisionerResources and nodeRegistrarResources.")
+        @Nullable ResourceRequirements nodeResources,
+    @SchemaFrom(type = DeletionPolicy.class)
+        @JsonPropertyDescription(
+            "What deleting this resource does while volumes of the driver exist: WhenUnused keeps"
+                + " the driver until they are gone (the annotation"
+                + " pmem-csi.intel.com/force-deletion=true overrides that), Immediate removes it at"
+                + " once. Default: WhenUnused.")
+        @Nullable String deletionPolicy) {
+
+  /** A spec in which nothing is set. */
+  public static final PmemCSIDeploymentSpec EMPTY =
+      new PmemCSIDeploymentSpec(
+          null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
+          null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
+          null, null);
+
+  public PmemCSIDeploymentSpec {
+    nodeSelector = nodeSelector == null ? null : Map.copyOf(nodeSelector);
+    labels = labels == null ? null : Map.copyOf(labels);
+  }
+}
