@@ -1,0 +1,127 @@
+package io.pmemcsi.driver.command;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Runs commands as processes of the operating system. */
+public final class ProcessRunner implements CommandRunner {
+
+  private static final Logger log = LoggerFactory.getLogger(ProcessRunner.class);
+
+  @Override
+  public CommandResult run(Command command) {
+    Optional<Cancellation> cancellation = Cancellation.current();
+    if (cancellation.map(Cancellation::isCancelled).orElse(false)) {
+      throw ToolFailedException.cancelled(command);
+    }
+    log.atDebug().addKeyValue("command", command).log("Command started.");
+    Process process = start(command);
+    AtomicBoolean killed = new AtomicBoolean();
+    Runnable kill =
+        () -> {
+          killed.set(true);
+          killTree(process);
+        };
+    cancellation.ifPresent(c -> c.onCancel(kill));
+    try {
+      return waitFor(command, process, killed);
+    } finally {
+      cancellation.ifPresent(c -> c.forget(kill));
+    }
+  }
+
+  private static Process start(Command command) {
+    try {
+      ProcessBuilder builder = new ProcessBuilder(command.argv());
+      // messages and numbers are read by this program and shown to administrators: one language
+      builder.environment().put("LC_ALL", "C");
+      Process process = builder.start();
+      process.getOutputStream().close();
+      return process;
+    } catch (IOException e) {
+      throw ToolFailedException.notStarted(command, String.valueOf(e.getMessage()));
+    }
+  }
+
+  private static CommandResult waitFor(Command command, Process process, AtomicBoolean killed) {
+    CompletableFuture<String> out = capture(command, "stdout", process.getInputStream());
+    CompletableFuture<String> err = capture(command, "stderr", process.getErrorStream());
+    try {
+      if (!process.waitFor(command.timeout().toMillis(), TimeUnit.MILLISECONDS)) {
+        killTree(process);
+        throw ToolFailedException.timedOut(command, soFar(err));
+      }
+    } catch (InterruptedException e) {
+      killTree(process);
+      Thread.currentThread().interrupt();
+      throw ToolFailedException.cancelled(command);
+    }
+    if (killed.get()) {
+      throw ToolFailedException.cancelled(command);
+    }
+    CommandResult result = new CommandResult(process.exitValue(), text(out), text(err));
+    log.atDebug()
+        .addKeyValue("command", command.program())
+        .addKeyValue("exit", result.exitCode())
+        .addKeyValue("stdout-chars", result.stdout().length())
+        .addKeyValue("stderr-chars", result.stderr().length())
+        .log("Command ended.");
+    if (!command.goodExits().contains(result.exitCode())) {
+      throw ToolFailedException.exited(command, result);
+    }
+    return result;
+  }
+
+  /** Reads to the end on a thread of its own, so that no tool ever blocks on a full pipe. */
+  private static CompletableFuture<String> capture(Command command, String name, InputStream in) {
+    CompletableFuture<String> text = new CompletableFuture<>();
+    Thread.ofVirtual()
+        .start(
+            () -> {
+              try (in) {
+                String all = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+                if (log.isTraceEnabled()) {
+                  all.lines()
+                      .forEach(
+                          line ->
+                              log.atTrace()
+                                  .addKeyValue("command", command.program())
+                                  .addKeyValue(name, line)
+                                  .log("Command output."));
+                }
+                text.complete(all);
+              } catch (IOException e) {
+                text.completeExceptionally(e);
+              }
+            });
+    return text;
+  }
+
+  private static String text(CompletableFuture<String> captured) {
+    try {
+      return captured.join();
+    } catch (CompletionException e) {
+      throw new UncheckedIOException(
+          new IOException("the output of a command could not be read", e.getCause()));
+    }
+  }
+
+  private static String soFar(CompletableFuture<String> captured) {
+    return captured.isCompletedExceptionally() ? "" : captured.getNow("");
+  }
+
+  private static void killTree(Process process) {
+    // children first: once their parent is gone they can no longer be found
+    process.descendants().forEach(ProcessHandle::destroyForcibly);
+    process.destroyForcibly();
+  }
+}

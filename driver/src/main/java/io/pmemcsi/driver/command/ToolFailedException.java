@@ -1,0 +1,92 @@
+package io.pmemcsi.driver.command;
+
+import java.util.List;
+
+/** A tool did not do its work; says which, how it ended and the last lines it printed. */
+public final class ToolFailedException extends RuntimeException {
+
+  /** How a tool can fail. */
+  public enum Reason {
+    NOT_STARTED,
+    EXIT_CODE,
+    TIMEOUT,
+    CANCELLED
+  }
+
+  private static final int TAIL = 1000;
+
+  private final Reason reason;
+  private final List<String> argv;
+  private final int exitCode;
+  private final String stderrTail;
+
+  private ToolFailedException(
+      Reason reason, String message, Command command, int exitCode, String stderr) {
+    super(message);
+    this.reason = reason;
+    this.argv = command.argv();
+    this.exitCode = exitCode;
+    this.stderrTail = stderr;
+  }
+
+  /** The program is missing or may not be executed. */
+  public static ToolFailedException notStarted(Command command, String why) {
+    return new ToolFailedException(
+        Reason.NOT_STARTED, "cannot run %s: %s".formatted(command.program(), why), command, -1, "");
+  }
+
+  /** The program ended with a code that is not an answer. */
+  public static ToolFailedException exited(Command command, CommandResult result) {
+    String said = tail(result.stderr().isBlank() ? result.stdout() : result.stderr());
+    return new ToolFailedException(
+        Reason.EXIT_CODE,
+        "\"%s\" ended with exit code %d: %s"
+            .formatted(command, result.exitCode(), said.isEmpty() ? "(no output)" : said),
+        command,
+        result.exitCode(),
+        said);
+  }
+
+  /** The program was killed because it took too long. */
+  public static ToolFailedException timedOut(Command command, String stderr) {
+    return new ToolFailedException(
+        Reason.TIMEOUT,
+        "\"%s\" was killed after %s: %s".formatted(command, command.timeout(), tail(stderr)),
+        command,
+        -1,
+        tail(stderr));
+  }
+
+  /** The program was killed, or not even started, because its call was cancelled. */
+  public static ToolFailedException cancelled(Command command) {
+    return new ToolFailedException(
+        Reason.CANCELLED,
+        "\"%s\" was killed because the call was cancelled".formatted(command),
+        command,
+        -1,
+        "");
+  }
+
+  public Reason reason() {
+    return reason;
+  }
+
+  public List<String> argv() {
+    return argv;
+  }
+
+  /** The exit code, or -1 where there is none. */
+  public int exitCode() {
+    return exitCode;
+  }
+
+  /** The last lines of what the tool complained about. */
+  public String stderrTail() {
+    return stderrTail;
+  }
+
+  private static String tail(String text) {
+    String joined = text.strip().replaceAll("\\s*\\R\\s*", " | ");
+    return joined.length() <= TAIL ? joined : "..." + joined.substring(joined.length() - TAIL);
+  }
+}

@@ -1,0 +1,11 @@
+/**
+ * Runs the tools of the operating system: argument lists instead of shell text, a time-out for each
+ * of them, output captured, and the whole process tree killed when the call it serves is cancelled.
+ *
+ * <p>Start reading at {@link io.pmemcsi.driver.command.CommandRunner}; {@link
+ * io.pmemcsi.driver.command.ProcessRunner} is the real one, tests bring recording or failing ones.
+ */
+@NullMarked
+package io.pmemcsi.driver.command;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,23 @@
+package io.pmemcsi.driver.device;
+
+/**
+ * Bytes of persistent memory on this node.
+ *
+ * @param maxVolumeSize the largest single volume that can be made now
+ * @param available all that is free for volumes; more than the above when it is fragmented
+ * @param managed all that this driver may use, used or not
+ * @param total all that the node has, for whomever
+ */
+public record Capacity(long maxVolumeSize, long available, long managed, long total) {
+
+  /** A node without persistent memory. */
+  public static final Capacity NONE = new Capacity(0, 0, 0, 0);
+
+  public Capacity {
+    if (maxVolumeSize < 0 || available < 0 || managed < 0 || total < 0) {
+      throw new IllegalArgumentException(
+          "capacity below zero: %d, %d, %d, %d"
+              .formatted(maxVolumeSize, available, managed, total));
+    }
+  }
+}

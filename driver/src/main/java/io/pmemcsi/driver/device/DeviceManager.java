@@ -1,0 +1,58 @@
+package io.pmemcsi.driver.device;
+
+import io.pmemcsi.driver.volume.DeviceMode;
+import io.pmemcsi.driver.volume.Usage;
+import io.pmemcsi.driver.volume.VolumeId;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The devices of one device mode on this node.
+ *
+ * <p>Implementations may be called from several threads at once, never for one volume at once. They
+ * know nothing of the ledger, of filesystems and of mounts: the caller has recorded a volume before
+ * it creates the device, wipes a fresh one, and keeps staged volumes from being deleted. Every
+ * method may throw a {@link DeviceException}; a failed call leaves what it can undo undone.
+ */
+public interface DeviceManager {
+
+  DeviceMode mode();
+
+  /** What this manager could still hand out; asked after each change, so it may run tools. */
+  Capacity capacity();
+
+  /**
+   * All devices that this manager has made or that look as if: devices of other owners are left
+   * out.
+   */
+  List<Device> list();
+
+  /** The device of a volume, ready for use; activates it where a reboot has left it inactive. */
+  Optional<Device> find(VolumeId id);
+
+  /**
+   * Makes a device of at least the given size, rounded up to what the hardware needs; zero asks for
+   * the smallest one. The content of the device is undefined.
+   *
+   * @throws DeviceException.Exists when there is a device for this volume
+   * @throws DeviceException.NotEnoughSpace when no place is large enough
+   */
+  Device create(VolumeId id, long sizeBytes, Usage usage);
+
+  /**
+   * Removes a device, after overwriting all of it when it is to be erased. Nothing happens when
+   * there is none.
+   *
+   * @throws DeviceException.InUse when somebody has it open exclusively, mounted for example
+   */
+  void delete(VolumeId id, boolean erase);
+
+  /**
+   * Makes a device larger while it may be in use; one that is large enough stays as it is.
+   *
+   * @throws DeviceException.NotFound when there is none
+   * @throws DeviceException.NotEnoughSpace when it cannot grow so far
+   * @throws DeviceException.Unsupported when devices of this mode never grow
+   */
+  Device grow(VolumeId id, long sizeBytes);
+}
