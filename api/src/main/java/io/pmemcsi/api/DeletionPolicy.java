@@ -1,13 +1,23 @@
 package io.pmemcsi.api;
 
-import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.annotation.JsonValue;
 
 /** What happens to a driver whose resource is deleted while its volumes still exist. */
-public enum DeletionPolicy {
+public enum DeletionPolicy implements Choice {
   /** The driver stays until its last volume is gone, or until an annotation forces the removal. */
-  @JsonProperty("WhenUnused")
-  WHEN_UNUSED,
+  WHEN_UNUSED("WhenUnused"),
   /** The driver is removed at once; mounted volumes stay mounted with nobody to clean up. */
-  @JsonProperty("Immediate")
-  IMMEDIATE;
+  IMMEDIATE("Immediate");
+
+  private final String text;
+
+  DeletionPolicy(String text) {
+    this.text = text;
+  }
+
+  @JsonValue
+  @Override
+  public String text() {
+    return text;
+  }
 }

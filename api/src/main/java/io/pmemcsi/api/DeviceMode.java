@@ -1,13 +1,23 @@
 package io.pmemcsi.api;
 
-import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.annotation.JsonValue;
 
 /** How a PMEM-CSI driver divides the persistent memory of a node into volumes. */
-public enum DeviceMode {
+public enum DeviceMode implements Choice {
   /** Logical volumes in one volume group per region. */
-  @JsonProperty("lvm")
-  LVM,
+  LVM("lvm"),
   /** One namespace of the region per volume. */
-  @JsonProperty("direct")
-  DIRECT;
+  DIRECT("direct");
+
+  private final String text;
+
+  DeviceMode(String text) {
+    this.text = text;
+  }
+
+  @JsonValue
+  @Override
+  public String text() {
+    return text;
+  }
 }

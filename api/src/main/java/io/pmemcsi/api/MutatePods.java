@@ -1,16 +1,25 @@
 package io.pmemcsi.api;
 
-import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.annotation.JsonValue;
 
 /** Whether new pods that use PMEM-CSI volumes are marked for the scheduler extender. */
-public enum MutatePods {
+public enum MutatePods implements Choice {
   /** A pod cannot be created while the webhook does not answer. */
-  @JsonProperty("Always")
-  ALWAYS,
+  ALWAYS("Always"),
   /** A pod is created unmarked when the webhook does not answer. */
-  @JsonProperty("Try")
-  TRY,
+  TRY("Try"),
   /** There is no webhook. */
-  @JsonProperty("Never")
-  NEVER;
+  NEVER("Never");
+
+  private final String text;
+
+  MutatePods(String text) {
+    this.text = text;
+  }
+
+  @JsonValue
+  @Override
+  public String text() {
+    return text;
+  }
 }

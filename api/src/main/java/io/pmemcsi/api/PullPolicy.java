@@ -1,13 +1,22 @@
 package io.pmemcsi.api;
 
-import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.annotation.JsonValue;
 
 /** When the kubelet fetches an image. */
-public enum PullPolicy {
-  @JsonProperty("Always")
-  ALWAYS,
-  @JsonProperty("IfNotPresent")
-  IF_NOT_PRESENT,
-  @JsonProperty("Never")
-  NEVER;
+public enum PullPolicy implements Choice {
+  ALWAYS("Always"),
+  IF_NOT_PRESENT("IfNotPresent"),
+  NEVER("Never");
+
+  private final String text;
+
+  PullPolicy(String text) {
+    this.text = text;
+  }
+
+  @JsonValue
+  @Override
+  public String text() {
+    return text;
+  }
 }

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A PMEM-CSI driver as its administrator describes it, field by field as written: what is missing
  * is null, and a choice is the text that stands there, so that an object which an older CRD let
- * through can still be read and reported. {@code PmemSettings} is the checked form.
+ * through can still be read and reported. {@link PmemSettings} is the checked form.
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record PmemCSIDeploymentSpec(
