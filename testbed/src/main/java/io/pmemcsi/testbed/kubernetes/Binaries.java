@@ -1,0 +1,98 @@
+package io.pmemcsi.testbed.kubernetes;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+
+/** The folder with the programs of Kubernetes. */
+public final class Binaries {
+
+  /** What {@code testbed/kubernetes/binaries} builds. */
+  private static final String CACHED_VERSION = "1.20.2";
+
+  private final Path folder;
+
+  private Binaries(Path folder) {
+    this.folder = folder;
+  }
+
+  /**
+   * The folder that KUBEBUILDER_ASSETS names, else the one in the user's cache. It has etcd and
+   * kube-apiserver at least.
+   */
+  public static Binaries find() {
+    return find(System.getenv());
+  }
+
+  static Binaries find(Map<String, String> environment) {
+    String assets = environment.getOrDefault("KUBEBUILDER_ASSETS", "");
+    boolean given = !assets.isEmpty();
+    Binaries binaries = new Binaries(given ? Path.of(assets) : cache(environment));
+    for (String program : new String[] {"etcd", "kube-apiserver"}) {
+      if (binaries.find(program).isEmpty()) {
+        throw new IllegalStateException(
+            "no program %s in %s: %s"
+                .formatted(
+                    program,
+                    binaries.folder,
+                    given
+                        ? "let KUBEBUILDER_ASSETS name a folder that has it, or unset it"
+                        : "run 'make testbed-kubernetes'"));
+      }
+    }
+    return binaries;
+  }
+
+  private static Path cache(Map<String, String> environment) {
+    String home = environment.getOrDefault("HOME", "/root");
+    String xdg = environment.getOrDefault("XDG_CACHE_HOME", "");
+    Path root = xdg.isEmpty() ? Path.of(home, ".cache") : Path.of(xdg);
+    return root.resolve("pmem-csi").resolve("kubernetes").resolve(CACHED_VERSION);
+  }
+
+  public Path folder() {
+    return folder;
+  }
+
+  /** The program's path, or nothing where the folder does not have it. */
+  public Optional<Path> find(String program) {
+    Path path = folder.resolve(program);
+    return Files.isExecutable(path) ? Optional.of(path) : Optional.empty();
+  }
+
+  /** The program's path; an exception with a way out where the folder does not have it. */
+  public Path get(String program) {
+    return find(program).orElseThrow(() -> new MissingProgramException(program, folder));
+  }
+
+  /** The version of the API server, asked from the program itself. */
+  KubernetesVersion version() {
+    try {
+      Process process =
+          new ProcessBuilder(get("kube-apiserver").toString(), "--version")
+              .redirectErrorStream(true)
+              .start();
+      try (InputStream output = process.getInputStream()) {
+        return KubernetesVersion.parse(new String(output.readAllBytes(), StandardCharsets.UTF_8));
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot run kube-apiserver", e);
+    }
+  }
+
+  /** Says which program of Kubernetes a test would need and does not have. */
+  public static final class MissingProgramException extends IllegalStateException {
+    private static final long serialVersionUID = 1;
+
+    MissingProgramException(String program, Path folder) {
+      super(
+          "no program %s in %s: put it there, or unset KUBEBUILDER_ASSETS and run 'make testbed-kubernetes'"
+              .formatted(program, folder));
+    }
+  }
+}

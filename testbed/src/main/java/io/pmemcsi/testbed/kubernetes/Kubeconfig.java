@@ -1,0 +1,45 @@
+package io.pmemcsi.testbed.kubernetes;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Base64;
+
+/** Writes files that tell a client where the API server is and who the client is. */
+final class Kubeconfig {
+
+  private Kubeconfig() {}
+
+  /** For a client that shows a bearer token, as service accounts do. */
+  static Path write(Path file, String server, String authorityPem, String token) {
+    String text =
+        """
+        apiVersion: v1
+        kind: Config
+        clusters:
+        - name: testbed
+          cluster: {server: "%s", certificate-authority-data: %s}
+        users:
+        - name: user
+          user: {token: "%s"}
+        contexts:
+        - name: testbed
+          context: {cluster: testbed, user: user}
+        current-context: testbed
+        """
+            .formatted(server, base64(authorityPem), token);
+    try {
+      Files.writeString(file, text);
+      return Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot write " + file, e);
+    }
+  }
+
+  private static String base64(String text) {
+    return Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.UTF_8));
+  }
+}

@@ -1,0 +1,182 @@
+package io.pmemcsi.testbed.kubernetes;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.NamespaceBuilder;
+import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
+import io.fabric8.kubernetes.api.model.authentication.TokenRequest;
+import io.fabric8.kubernetes.api.model.authentication.TokenRequestBuilder;
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.ConfigBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.HttpURLConnection;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Base64;
+import java.util.Deque;
+import java.util.Locale;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+/** What one test gets of the shared cluster: a namespace, clients, and a list of what to remove. */
+public final class Sandbox implements AutoCloseable {
+
+  private static final int HINT_LENGTH = 40;
+
+  private final Cluster cluster;
+  private final String namespace;
+  private final KubernetesClient client;
+  private final Deque<Runnable> cleanups = new ArrayDeque<>();
+
+  private Sandbox(Cluster cluster, String namespace, KubernetesClient client) {
+    this.cluster = cluster;
+    this.namespace = namespace;
+    this.client = client;
+  }
+
+  static Sandbox create(Cluster cluster, String hint) {
+    String name = name(hint);
+    cluster
+        .admin()
+        .resource(new NamespaceBuilder().withNewMetadata().withName(name).endMetadata().build())
+        .create();
+    createDefaultAccount(cluster.admin(), name);
+    Config config =
+        new ConfigBuilder(cluster.admin().getConfiguration()).withNamespace(name).build();
+    return new Sandbox(cluster, name, new KubernetesClientBuilder().withConfig(config).build());
+  }
+
+  /** The controller would do it too, but later, and pods are refused until then. */
+  private static void createDefaultAccount(KubernetesClient admin, String namespace) {
+    try {
+      admin
+          .resource(
+              new ServiceAccountBuilder()
+                  .withNewMetadata()
+                  .withName("default")
+                  .withNamespace(namespace)
+                  .endMetadata()
+                  .build())
+          .create();
+    } catch (KubernetesClientException e) {
+      if (e.getCode() != HttpURLConnection.HTTP_CONFLICT) {
+        throw e;
+      }
+    }
+  }
+
+  private static String name(String hint) {
+    String clean = hint.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9]+", "-");
+    String start = clean.substring(0, Math.min(clean.length(), HINT_LENGTH));
+    return "t-%s-%06x"
+        .formatted(start, ThreadLocalRandom.current().nextInt(0x1000000))
+        .replaceAll("-+", "-");
+  }
+
+  /** The fresh namespace. */
+  public String namespace() {
+    return namespace;
+  }
+
+  /** A client that may do everything, with the fresh namespace as its default. */
+  public KubernetesClient client() {
+    return client;
+  }
+
+  public Cluster cluster() {
+    return cluster;
+  }
+
+  public KubernetesVersion version() {
+    return cluster.version();
+  }
+
+  /** A client with just the rights of a service account in this namespace; closed with this. */
+  public KubernetesClient clientAs(String serviceAccount) {
+    Config admin = client.getConfiguration();
+    Config config =
+        new ConfigBuilder(Config.empty())
+            .withMasterUrl(admin.getMasterUrl())
+            .withCaCertData(admin.getCaCertData())
+            .withOauthToken(token(serviceAccount))
+            .withNamespace(namespace)
+            .build();
+    KubernetesClient limited = new KubernetesClientBuilder().withConfig(config).build();
+    cleanUp(limited::close);
+    return limited;
+  }
+
+  /**
+   * A kubeconfig with just the rights of a service account in this namespace; deleted with this.
+   */
+  public Path kubeconfigAs(String serviceAccount) {
+    Config admin = client.getConfiguration();
+    try {
+      Path file = Files.createTempFile("pmem-csi-", ".kubeconfig");
+      cleanUp(() -> delete(file));
+      String authority =
+          new String(Base64.getDecoder().decode(admin.getCaCertData()), StandardCharsets.UTF_8);
+      return Kubeconfig.write(file, admin.getMasterUrl(), authority, token(serviceAccount));
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot write a kubeconfig for " + serviceAccount, e);
+    }
+  }
+
+  /** Something to do at the end, before the namespace is deleted; the last one is done first. */
+  public void cleanUp(Runnable action) {
+    cleanups.push(action);
+  }
+
+  /** Creates an object that the namespace's end does not take along, and deletes it at the end. */
+  public <T extends HasMetadata> T create(T object) {
+    T created = client.resource(object).create();
+    deleteAtEnd(created);
+    return created;
+  }
+
+  /** Deletes an object, such as one without namespace, at the end, and waits until it is gone. */
+  public void deleteAtEnd(HasMetadata object) {
+    cleanUp(() -> client.resource(object).withTimeout(30, TimeUnit.SECONDS).delete());
+  }
+
+  @Override
+  public void close() {
+    RuntimeException failed = new IllegalStateException("clean-up of " + namespace + " failed");
+    cleanups.addLast(() -> cluster.admin().namespaces().withName(namespace).delete());
+    cleanups.addLast(client::close);
+    while (!cleanups.isEmpty()) {
+      try {
+        cleanups.pop().run();
+      } catch (RuntimeException e) {
+        failed.addSuppressed(e);
+      }
+    }
+    if (failed.getSuppressed().length > 0) {
+      throw failed;
+    }
+  }
+
+  private String token(String serviceAccount) {
+    TokenRequest request = new TokenRequestBuilder().withNewSpec().endSpec().build();
+    return client
+        .serviceAccounts()
+        .inNamespace(namespace)
+        .withName(serviceAccount)
+        .tokenRequest(request)
+        .getStatus()
+        .getToken();
+  }
+
+  private static void delete(Path file) {
+    try {
+      Files.deleteIfExists(file);
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot delete " + file, e);
+    }
+  }
+}

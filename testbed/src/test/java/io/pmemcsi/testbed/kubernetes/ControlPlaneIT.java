@@ -1,0 +1,105 @@
+package io.pmemcsi.testbed.kubernetes;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
+import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
+import io.fabric8.kubernetes.api.model.rbac.RoleBindingBuilder;
+import io.fabric8.kubernetes.api.model.rbac.RoleBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+@WithKubernetes(controllers = false)
+class ControlPlaneIT {
+
+  @Test
+  void eachTestHasAnEmptyNamespaceOfItsOwn(Sandbox sandbox, KubernetesClient client) {
+    client.resource(settings("colour", "red")).create();
+
+    try (Sandbox other = sandbox.cluster().newSandbox("other")) {
+      assertThat(other.namespace()).isNotEqualTo(sandbox.namespace());
+      assertThat(other.client().configMaps().withName("settings").get()).isNull();
+      assertThat(client.configMaps().withName("settings").get().getData())
+          .containsEntry("colour", "red");
+    }
+  }
+
+  @Test
+  void aServiceAccountMayDoWhatItsRoleSaysAndNothingElse(Sandbox sandbox, KubernetesClient client) {
+    client
+        .resource(
+            new ServiceAccountBuilder().withNewMetadata().withName("reader").endMetadata().build())
+        .create();
+    client
+        .resource(
+            new RoleBuilder()
+                .withNewMetadata()
+                .withName("reader")
+                .endMetadata()
+                .addNewRule()
+                .withApiGroups("")
+                .withResources("configmaps")
+                .withVerbs("get", "list")
+                .endRule()
+                .build())
+        .create();
+    client
+        .resource(
+            new RoleBindingBuilder()
+                .withNewMetadata()
+                .withName("reader")
+                .endMetadata()
+                .withNewRoleRef("rbac.authorization.k8s.io", "Role", "reader")
+                .addNewSubject("", "ServiceAccount", "reader", sandbox.namespace())
+                .build())
+        .create();
+    client.resource(settings("colour", "red")).create();
+
+    KubernetesClient reader = sandbox.clientAs("reader");
+
+    assertThat(reader.configMaps().withName("settings").get().getData())
+        .containsEntry("colour", "red");
+    assertThatThrownBy(() -> reader.configMaps().withName("settings").delete())
+        .isInstanceOfSatisfying(
+            KubernetesClientException.class, e -> assertThat(e.getCode()).isEqualTo(403))
+        .hasMessageContaining("cannot delete resource \"configmaps\"");
+    assertThatThrownBy(() -> reader.nodes().list())
+        .isInstanceOfSatisfying(
+            KubernetesClientException.class, e -> assertThat(e.getCode()).isEqualTo(403));
+  }
+
+  @Test
+  void twoWritersOfOneFieldConflict(KubernetesClient client) {
+    apply(client, "first", settings("colour", "red"));
+
+    assertThatThrownBy(() -> apply(client, "second", settings("colour", "blue")))
+        .isInstanceOfSatisfying(
+            KubernetesClientException.class, e -> assertThat(e.getCode()).isEqualTo(409))
+        .hasMessageContaining("conflict with \"first\"");
+  }
+
+  private static void apply(KubernetesClient client, String writer, ConfigMap object) {
+    client
+        .resource(object)
+        .patch(
+            new PatchContext.Builder()
+                .withPatchType(PatchType.SERVER_SIDE_APPLY)
+                .withFieldManager(writer)
+                .build());
+  }
+
+  private static ConfigMap settings(String key, String value) {
+    return new ConfigMapBuilder()
+        .withNewMetadata()
+        .withName("settings")
+        .endMetadata()
+        .withData(Map.of(key, value))
+        .build();
+  }
+}

@@ -1,0 +1,80 @@
+package io.pmemcsi.testbed.kubernetes;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.api.model.apps.Deployment;
+import io.fabric8.kubernetes.api.model.apps.DeploymentBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+@WithKubernetes
+class ControllersIT {
+
+  private static final Duration LIMIT = Duration.ofMinutes(1);
+
+  @Test
+  void aDeploymentGetsPodsAndTakesThemAlongWhenItGoes(KubernetesClient client) {
+    client.resource(deployment()).create();
+
+    await()
+        .atMost(LIMIT)
+        .untilAsserted(() -> assertThat(client.pods().list().getItems()).hasSize(2));
+
+    client.apps().deployments().withName("web").delete();
+
+    await()
+        .atMost(LIMIT)
+        .untilAsserted(
+            () -> {
+              assertThat(client.apps().replicaSets().list().getItems()).isEmpty();
+              assertThat(client.pods().list().getItems()).isEmpty();
+            });
+  }
+
+  @Test
+  void theSchedulerSaysThatThereIsNoNode(KubernetesClient client) {
+    client.resource(deployment()).create();
+
+    await()
+        .atMost(LIMIT)
+        .untilAsserted(
+            () ->
+                assertThat(client.pods().list().getItems())
+                    .flatExtracting(pod -> pod.getStatus().getConditions())
+                    .anySatisfy(
+                        condition -> {
+                          assertThat(condition.getReason()).isEqualTo("Unschedulable");
+                          assertThat(condition.getMessage()).contains("nodes");
+                        }));
+  }
+
+  private static Deployment deployment() {
+    Map<String, String> labels = Map.of("app", "web");
+    return new DeploymentBuilder()
+        .withNewMetadata()
+        .withName("web")
+        .endMetadata()
+        .withNewSpec()
+        .withReplicas(2)
+        .withNewSelector()
+        .withMatchLabels(labels)
+        .endSelector()
+        .withNewTemplate()
+        .withNewMetadata()
+        .withLabels(labels)
+        .endMetadata()
+        .withNewSpec()
+        .addNewContainer()
+        .withName("web")
+        .withImage("registry.example/web:1")
+        .endContainer()
+        .withNodeSelector(Map.of("example.com/nowhere", "true"))
+        .endSpec()
+        .endTemplate()
+        .endSpec()
+        .build();
+  }
+}
