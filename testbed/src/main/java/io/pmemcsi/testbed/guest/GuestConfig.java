@@ -1,0 +1,23 @@
+package io.pmemcsi.testbed.guest;
+
+/** The hardware of a guest. Each NVDIMM becomes a region of its own. */
+public record GuestConfig(int nvdimms, int nvdimmMiB, int memoryMiB, int processors) {
+  public static final GuestConfig DEFAULT = new GuestConfig(2, 2048, 1024, 2);
+
+  public GuestConfig {
+    require(nvdimms >= 0 && nvdimms <= 8, "nvdimms", nvdimms);
+    require(nvdimmMiB >= 64, "nvdimmMiB", nvdimmMiB);
+    require(memoryMiB >= 256, "memoryMiB", memoryMiB);
+    require(processors >= 1, "processors", processors);
+  }
+
+  public GuestConfig withNvdimms(int count, int sizeMiB) {
+    return new GuestConfig(count, sizeMiB, memoryMiB, processors);
+  }
+
+  private static void require(boolean good, String what, int value) {
+    if (!good) {
+      throw new IllegalArgumentException("%s cannot be %d".formatted(what, value));
+    }
+  }
+}

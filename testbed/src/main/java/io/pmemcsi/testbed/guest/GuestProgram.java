@@ -1,0 +1,84 @@
+package io.pmemcsi.testbed.guest;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+
+/**
+ * A program that runs in the guest, in a session of its own; what it prints goes to a file in the
+ * share.
+ */
+public final class GuestProgram {
+  private final PmemGuest guest;
+  private final String name;
+
+  private GuestProgram(PmemGuest guest, String name) {
+    this.guest = guest;
+    this.name = name;
+  }
+
+  static GuestProgram start(PmemGuest guest, String name, String commandLine) {
+    if (!name.matches("[a-z0-9-]+")) {
+      throw new IllegalArgumentException("not a good name for a program: " + name);
+    }
+    GuestProgram program = new GuestProgram(guest, name);
+    program.guest.run(
+        """
+        setsid bash -c 'echo $$ > %s; exec %s' < /dev/null >> /host/%s.log 2>&1 &
+        until [ -s %s ]; do sleep 0.02; done
+        """
+            .formatted(
+                program.pidFile(), commandLine.replace("'", "'\\''"), name, program.pidFile()));
+    return program;
+  }
+
+  public boolean isRunning() {
+    return guest.exec("kill -0 $(cat %s)".formatted(pidFile())).ok();
+  }
+
+  /** Asks it to end and waits until it has. */
+  public void stop(Duration timeout) {
+    signal("TERM");
+    awaitEnd(timeout);
+  }
+
+  /** Ends it at once, as kill -9 does. */
+  public void kill() {
+    signal("KILL");
+    awaitEnd(Duration.ofSeconds(10));
+  }
+
+  /** Everything that it has printed so far, in all its runs. */
+  public String log() {
+    Path file = guest.share().resolve(name + ".log");
+    try {
+      return Files.exists(file) ? Files.readString(file, StandardCharsets.ISO_8859_1) : "";
+    } catch (IOException e) {
+      throw new GuestException("cannot read " + file, e);
+    }
+  }
+
+  private void signal(String signal) {
+    guest.exec("kill -%s $(cat %s)".formatted(signal, pidFile()));
+  }
+
+  private void awaitEnd(Duration timeout) {
+    String wait =
+        """
+        p=$(cat %s); while kill -0 $p 2> /dev/null; do
+        grep -q '^State:.Z' /proc/$p/status && break; sleep 0.05; done; rm -f %s
+        """
+            .formatted(pidFile(), pidFile());
+    ExecResult result = guest.exec(wait, timeout);
+    if (!result.ok()) {
+      throw new GuestException(
+          "%s in the guest did not end within %s; it printed:%n%s".formatted(name, timeout, log()));
+    }
+  }
+
+  private String pidFile() {
+    return "/run/programs/" + name;
+  }
+}

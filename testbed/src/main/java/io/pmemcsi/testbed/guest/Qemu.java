@@ -1,0 +1,244 @@
+package io.pmemcsi.testbed.guest;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.io.UncheckedIOException;
+import java.io.Writer;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * One boot of the guest: a QEMU process on a leash, so that it never outlives this JVM, and its
+ * console.
+ *
+ * <p>The emulator is software only (tcg) unless the environment says otherwise: /dev/kvm can be
+ * there, be accepted, and then crawl.
+ */
+final class Qemu implements AutoCloseable {
+  /** Set to kvm on a machine where that is known to work. */
+  static final String ACCELERATOR = "PMEM_CSI_GUEST_ACCEL";
+
+  static final int AGENT_PORT = 7000;
+  private static final int LABEL_BYTES = 128 * 1024;
+  private static final long DISK_BYTES = 256L << 20;
+  private static final int TAIL_LINES = 30;
+
+  private final Process process;
+  private final Path console;
+  private final List<Integer> ports;
+  private final CompletableFuture<Void> ready = new CompletableFuture<>();
+
+  /** Guest port 7000 + i is reached through the i-th of these ports of the host's loopback. */
+  List<Integer> ports() {
+    return ports;
+  }
+
+  private Qemu(Process process, Path console, List<Integer> ports) {
+    this.process = process;
+    this.console = console;
+    this.ports = ports;
+    Thread.ofVirtual().name("guest-console").start(this::followConsole);
+  }
+
+  /**
+   * Starts the machine in a folder that holds its NVDIMMs, its disk, its share and its console log.
+   */
+  static Qemu start(GuestImage image, GuestConfig config, Path folder, int forwards) {
+    try {
+      List<Integer> ports = freePorts(forwards);
+      List<String> command = new ArrayList<>();
+      command.add(image.scripts().resolve("leash").toString());
+      command.addAll(commandLine(image, config, folder, ports));
+      Path console = folder.resolve("console.log");
+      Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+      return new Qemu(process, console, ports);
+    } catch (IOException e) {
+      throw new GuestException("cannot start QEMU", e);
+    }
+  }
+
+  void awaitReady(Duration timeout) {
+    try {
+      ready.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (TimeoutException e) {
+      close();
+      throw new GuestException("the guest did not boot within " + timeout + consoleTail(), e);
+    } catch (ExecutionException e) {
+      close();
+      throw new GuestException("the guest ended while booting" + consoleTail(), e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      close();
+      throw new GuestException("interrupted while the guest was booting", e);
+    }
+  }
+
+  boolean isRunning() {
+    return process.isAlive();
+  }
+
+  void awaitExit(Duration timeout) {
+    try {
+      if (!process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
+        throw new GuestException("the guest did not power off within " + timeout + consoleTail());
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new GuestException("interrupted while the guest was powering off", e);
+    } finally {
+      close();
+    }
+  }
+
+  /** Like pulling the plug; the files of the NVDIMMs keep what had reached them. */
+  @Override
+  public void close() {
+    try {
+      process.getOutputStream().close(); // the leash kills QEMU
+      if (!process.waitFor(10, TimeUnit.SECONDS)) {
+        process.descendants().forEach(ProcessHandle::destroyForcibly);
+        process.destroyForcibly();
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** The last lines of the console, for messages. */
+  String consoleTail() {
+    try {
+      List<String> lines = Files.readAllLines(console, StandardCharsets.ISO_8859_1);
+      List<String> tail = lines.subList(Math.max(0, lines.size() - TAIL_LINES), lines.size());
+      return "\n--- end of " + console + ":\n" + String.join("\n", tail);
+    } catch (IOException e) {
+      return " (no console log: " + e + ")";
+    }
+  }
+
+  private void followConsole() {
+    try (BufferedReader in = process.inputReader(StandardCharsets.ISO_8859_1);
+        Writer log =
+            Files.newBufferedWriter(
+                console,
+                StandardCharsets.ISO_8859_1,
+                StandardOpenOption.CREATE,
+                StandardOpenOption.APPEND)) {
+      for (String line = in.readLine(); line != null; line = in.readLine()) {
+        log.write(line);
+        log.write('\n');
+        log.flush();
+        if (line.startsWith("guest: ready")) {
+          ready.complete(null);
+        }
+      }
+      ready.completeExceptionally(new GuestException("QEMU ended"));
+    } catch (IOException e) {
+      ready.completeExceptionally(e);
+    }
+  }
+
+  private static List<String> commandLine(
+      GuestImage image, GuestConfig config, Path folder, List<Integer> ports) throws IOException {
+    boolean kvm = "kvm".equals(System.getenv(ACCELERATOR));
+    int maxMemory = config.memoryMiB() + config.nvdimms() * (config.nvdimmMiB() + 1024) + 1024;
+    List<String> c = new ArrayList<>();
+    c.addAll(List.of("qemu-system-x86_64", "-machine", "pc,nvdimm=on"));
+    c.addAll(List.of("-accel", kvm ? "kvm" : "tcg", "-cpu", kvm ? "host" : "max,la57=off"));
+    c.addAll(List.of("-smp", Integer.toString(config.processors())));
+    c.addAll(
+        List.of(
+            "-m",
+            "%dM,slots=%d,maxmem=%dM"
+                .formatted(config.memoryMiB(), config.nvdimms() + 1, maxMemory)));
+    c.addAll(List.of("-nodefaults", "-display", "none", "-no-reboot", "-serial", "stdio"));
+    c.addAll(List.of("-kernel", image.kernel().toString(), "-initrd", image.initrd().toString()));
+    c.addAll(List.of("-append", "console=ttyS0 panic=-1 cryptomgr.notests quiet"));
+    share(c, "rootfs", image.root(), true);
+    share(c, "host", Files.createDirectories(folder.resolve("share")), false);
+    share(c, "jdk", Path.of(System.getProperty("java.home")).toRealPath(), true);
+    disk(c, folder.resolve("disk.img"));
+    for (int i = 0; i < config.nvdimms(); i++) {
+      nvdimm(c, i, folder.resolve("nvdimm" + i + ".img"), config.nvdimmMiB());
+    }
+    network(c, ports);
+    return c;
+  }
+
+  private static void share(List<String> c, String tag, Path path, boolean readOnly) {
+    String options = readOnly ? ",readonly=on" : "";
+    c.addAll(
+        List.of(
+            "-fsdev",
+            "local,id=%s,path=%s,security_model=none,multidevs=remap%s"
+                .formatted(tag, path, options),
+            "-device",
+            "virtio-9p-pci,fsdev=%s,mount_tag=%s".formatted(tag, tag)));
+  }
+
+  private static void disk(List<String> c, Path file) throws IOException {
+    sparse(file, DISK_BYTES);
+    c.addAll(
+        List.of(
+            "-drive",
+            "if=none,id=disk,format=raw,file=" + file,
+            "-device",
+            "virtio-blk-pci,drive=disk"));
+  }
+
+  private static void nvdimm(List<String> c, int i, Path file, int sizeMiB) throws IOException {
+    // QEMU cuts the labels off the end of the file: without the extra bytes the region's size would
+    // be odd
+    long bytes = ((long) sizeMiB << 20) + LABEL_BYTES;
+    sparse(file, bytes);
+    c.addAll(
+        List.of(
+            "-object",
+            "memory-backend-file,id=mem%d,share=on,mem-path=%s,size=%d".formatted(i, file, bytes),
+            "-device",
+            "nvdimm,id=nvdimm%d,memdev=mem%d,label-size=%d".formatted(i, i, LABEL_BYTES)));
+  }
+
+  private static void network(List<String> c, List<Integer> ports) {
+    StringBuilder net = new StringBuilder("user,id=net,restrict=on");
+    for (int i = 0; i < ports.size(); i++) {
+      net.append(",hostfwd=tcp:127.0.0.1:%d-:%d".formatted(ports.get(i), AGENT_PORT + i));
+    }
+    c.addAll(List.of("-netdev", net.toString(), "-device", "virtio-net-pci,netdev=net,romfile="));
+  }
+
+  private static void sparse(Path file, long bytes) throws IOException {
+    if (!Files.exists(file)) {
+      try (RandomAccessFile f = new RandomAccessFile(file.toFile(), "rw")) {
+        f.setLength(bytes);
+      }
+    }
+  }
+
+  private static List<Integer> freePorts(int count) throws IOException {
+    List<ServerSocket> sockets = new ArrayList<>();
+    try {
+      for (int i = 0; i < count; i++) {
+        sockets.add(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
+      }
+      return sockets.stream().map(ServerSocket::getLocalPort).toList();
+    } finally {
+      for (ServerSocket socket : sockets) {
+        socket.close();
+      }
+    }
+  }
+}

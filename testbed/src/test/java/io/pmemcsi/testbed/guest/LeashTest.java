@@ -1,0 +1,32 @@
+package io.pmemcsi.testbed.guest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class LeashTest {
+  @Test
+  void the_program_ends_when_the_pipe_to_its_leash_is_closed() throws Exception {
+    Process leash = new ProcessBuilder("guest/leash", "sleep", "1000").start();
+    try {
+      assertThat(leash.waitFor(200, TimeUnit.MILLISECONDS)).isFalse();
+
+      leash.getOutputStream().close();
+
+      assertThat(leash.waitFor(20, TimeUnit.SECONDS)).isTrue();
+      assertThat(leash.exitValue()).isEqualTo(128 + 9);
+      assertThat(leash.descendants()).isEmpty();
+    } finally {
+      leash.destroyForcibly();
+    }
+  }
+
+  @Test
+  void the_exit_code_of_the_program_is_passed_on() throws Exception {
+    Process leash = new ProcessBuilder("guest/leash", "sh", "-c", "exit 5").start();
+
+    assertThat(leash.waitFor(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(leash.exitValue()).isEqualTo(5);
+  }
+}

@@ -1,0 +1,127 @@
+package io.pmemcsi.testbed.guest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+@WithPmemGuest
+class PmemGuestIT {
+  private final PmemGuest guest;
+
+  PmemGuestIT(PmemGuest guest) {
+    this.guest = guest;
+  }
+
+  @AfterEach
+  void freeTheNvdimms() {
+    guest.run(
+        """
+        umount /mnt/* 2> /dev/null; vgs --noheadings -o vg_name | xargs -r vgremove -q -f -y
+        ndctl destroy-namespace -f all; true
+        """);
+  }
+
+  @Test
+  void a_command_gives_exit_code_and_both_outputs() {
+    ExecResult result = guest.exec("echo some text; echo a complaint >&2; exit 7");
+
+    assertThat(result).isEqualTo(new ExecResult(7, "some text\n", "a complaint\n"));
+  }
+
+  @Test
+  void a_command_that_takes_too_long_is_ended() {
+    ExecResult result = guest.exec("echo before; sleep 100", Duration.ofSeconds(1));
+
+    assertThat(result).isEqualTo(new ExecResult(124, "before\n", ""));
+  }
+
+  @Test
+  void volumes_with_dax_survive_a_reboot_and_a_power_cut() {
+    guest.initLabels();
+    assertThat(guest.run("ndctl list -R | jq length")).isEqualTo("2");
+    guest.run(
+        """
+        set -e
+        ndctl create-namespace -r region0 -m fsdax -n for-lvm -s 1600M > /dev/null
+        ndctl create-namespace -r region1 -m fsdax -n first -s 512M > /dev/null
+        ndctl create-namespace -r region1 -m fsdax -n second -s 256M > /dev/null
+        vgcreate -q group0 /dev/$(ndctl list -N | jq -r '.[]|select(.name=="for-lvm").blockdev')
+        lvcreate -q -y -n small -L 100M group0
+        lvcreate -q -y -n large -L 500M group0
+        mkfs.ext4 -q -b 4096 /dev/group0/small
+        mkfs.xfs -q -b size=4096 /dev/group0/large
+        mkfs.ext4 -q -b 4096 /dev/$(ndctl list -N | jq -r '.[]|select(.name=="first").blockdev')
+        """);
+    mountAll();
+    for (String folder : new String[] {"small", "large", "first"}) {
+      guest.run("echo %s > /mnt/%s/file".formatted(folder, folder));
+      assertThat(isDax("/mnt/" + folder + "/file")).as(folder).isTrue();
+    }
+    assertThat(isDax("/disk")).isFalse();
+
+    guest.reboot();
+    mountAll();
+    assertThat(guest.run("cat /mnt/*/file")).isEqualTo("first\nlarge\nsmall");
+
+    guest.run("echo synced > /mnt/small/file; sync");
+    guest.powerCut();
+    mountAll();
+    assertThat(guest.run("cat /mnt/*/file")).isEqualTo("first\nlarge\nsynced");
+    assertThat(isDax("/mnt/small/file")).isTrue();
+  }
+
+  @Test
+  void a_java_program_answers_over_a_forwarded_port_until_it_is_killed() {
+    String classPath = GuestClassPath.copy(guest, path -> path.endsWith("test-classes"));
+    GuestProgram program =
+        guest.start(
+            "echo",
+            "/jdk/bin/java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp %s %s /run/echo.sock"
+                .formatted(classPath, EchoServer.class.getName()));
+    int port = guest.forwardUnix("/run/echo.sock");
+
+    await()
+        .atMost(Duration.ofSeconds(60))
+        .untilAsserted(() -> assertThat(program.log()).contains("listening on /run/echo.sock"));
+    assertThat(ask(port, "hello")).isEqualTo("HELLO");
+    assertThat(ask(port, "again")).isEqualTo("AGAIN");
+
+    program.kill();
+    assertThat(program.isRunning()).isFalse();
+    assertThat(ask(port, "anybody?")).isEmpty();
+  }
+
+  private void mountAll() {
+    guest.run(
+        """
+        set -e
+        mkdir -p /mnt/small /mnt/large /mnt/first
+        mount -o dax=always /dev/group0/small /mnt/small
+        mount -o dax=always /dev/group0/large /mnt/large
+        mount -o dax=always /dev/$(ndctl list -N | jq -r '.[]|select(.name=="first").blockdev') /mnt/first
+        """);
+  }
+
+  private boolean isDax(String path) {
+    String attributes =
+        guest.run("xfs_io -r -c 'statx -r' %s | sed -n 's/^stat.attributes = //p'".formatted(path));
+    return (Long.decode(attributes) & 0x200000) != 0;
+  }
+
+  private static String ask(int port, String question) {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+      socket.setSoTimeout(30_000);
+      socket.getOutputStream().write(question.getBytes(StandardCharsets.US_ASCII));
+      return new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+    } catch (IOException e) {
+      return "";
+    }
+  }
+}
