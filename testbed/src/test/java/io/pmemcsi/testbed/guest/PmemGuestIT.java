@@ -8,7 +8,6 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 @WithPmemGuest
@@ -17,15 +16,6 @@ class PmemGuestIT {
 
   PmemGuestIT(PmemGuest guest) {
     this.guest = guest;
-  }
-
-  @AfterEach
-  void freeTheNvdimms() {
-    guest.run(
-        """
-        umount /mnt/* 2> /dev/null; vgs --noheadings -o vg_name | xargs -r vgremove -q -f -y
-        ndctl destroy-namespace -f all; true
-        """);
   }
 
   @Test
