@@ -1,24 +1,46 @@
-# make demo | test | check | campaign | format | clean. README.md says what each is for.
+# Everything that one does with this repository. `make help` lists it.
 SHELL := /bin/bash
-JDK := $(shell build/find-jdk)
-MVN := JAVA_HOME=$(JDK) mvn -B -ntp -q
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+MVN := build/maven
+
+.PHONY: help
+help: ## lists what make can do
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+
+.PHONY: demo
+demo: build ## the main job with no cluster and no PMEM, in under three minutes
+	bin/pmem-csi demo
+
+.PHONY: build
+build: ## compiles and packs the program that bin/pmem-csi starts
+	$(MVN) --quiet package -DskipTests
 
 .PHONY: check
-check: jdk
+check: ## the quick loop: format, compile, static checks, unit tests
 	$(MVN) verify -DskipITs
 
 .PHONY: test
-test: jdk
+test: setup ## every test, on real components, with all set-up
 	$(MVN) verify
 
+.PHONY: campaign
+campaign: setup ## the long versions of the tests: thousands of fault plans, full stress
+	$(MVN) verify -Dpmem-csi.campaign=true
+
+.PHONY: setup
+setup: ## packages, Kubernetes and guest that the tests on real components need
+	build/setup
+
 .PHONY: format
-format: jdk
-	$(MVN) validate -N -Dformat.mode=fix
+format: ## lays all Java files out as the build wants them
+	$(MVN) --quiet --non-recursive validate -Dformat.mode=fix
+
+.PHONY: generate
+generate: ## writes deploy/ anew from the code
+	$(MVN) --quiet verify -DskipITs -Dpmem-csi.generate=true
 
 .PHONY: clean
-clean: jdk
-	$(MVN) clean
-
-.PHONY: jdk
-jdk:
-	@test -n "$(JDK)"
+clean: ## removes what the build made (not the caches of the test beds)
+	$(MVN) --quiet clean

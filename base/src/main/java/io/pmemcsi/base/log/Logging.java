@@ -5,6 +5,8 @@ import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.OutputStreamAppender;
 import ch.qos.logback.core.encoder.EncoderBase;
+import java.io.FilterOutputStream;
+import java.io.IOException;
 import java.io.OutputStream;
 import java.time.ZoneId;
 import org.slf4j.Logger;
@@ -25,7 +27,11 @@ public final class Logging {
 
   /** Sends all logging to a stream from now on. */
   public static void configure(LogFormat format, Verbosity verbosity, OutputStream out) {
-    LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
+    configure((LoggerContext) LoggerFactory.getILoggerFactory(), format, verbosity, out);
+  }
+
+  static void configure(
+      LoggerContext context, LogFormat format, Verbosity verbosity, OutputStream out) {
     context.reset();
     EncoderBase<ILoggingEvent> encoder =
         switch (format) {
@@ -38,7 +44,7 @@ public final class Logging {
     appender.setContext(context);
     appender.setName(format.toString());
     appender.setEncoder(encoder);
-    appender.setOutputStream(out);
+    appender.setOutputStream(new Borrowed(out));
     appender.start();
 
     ch.qos.logback.classic.Logger root = context.getLogger(Logger.ROOT_LOGGER_NAME);
@@ -47,5 +53,23 @@ public final class Logging {
     context.getLogger("io.pmemcsi").setLevel(verbosity.ours());
     // warns about socket options that Unix sockets do not have, at each connection
     context.getLogger("io.grpc.netty.shaded.io.netty.bootstrap").setLevel(Level.ERROR);
+  }
+
+  /** A stream that outlives the appender: a new set-up stops the old one, which closes it. */
+  private static final class Borrowed extends FilterOutputStream {
+
+    Borrowed(OutputStream out) {
+      super(out);
+    }
+
+    @Override
+    public void write(byte[] bytes, int offset, int length) throws IOException {
+      out.write(bytes, offset, length);
+    }
+
+    @Override
+    public void close() throws IOException {
+      flush();
+    }
   }
 }

@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pmemcsi.base.error.UsageException;
 import java.io.ByteArrayOutputStream;
+import java.io.FilterOutputStream;
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -97,6 +100,23 @@ class LoggingTest {
     LIBRARY.warn("trouble");
 
     assertThat(written()).contains("trouble").doesNotContain("frame");
+  }
+
+  @Test
+  void aNewSetUpLeavesTheOldStreamOpen() {
+    AtomicBoolean closed = new AtomicBoolean();
+    OutputStream watched =
+        new FilterOutputStream(out) {
+          @Override
+          public void close() {
+            closed.set(true);
+          }
+        };
+    Logging.configure(LogFormat.TEXT, Verbosity.PRODUCTION, watched);
+
+    Logging.configure(LogFormat.JSON, Verbosity.PRODUCTION, out);
+
+    assertThat(closed).isFalse();
   }
 
   @Test

@@ -1,0 +1,15 @@
+package io.pmemcsi.app;
+
+import io.pmemcsi.app.cli.Program;
+import io.pmemcsi.app.cli.Surroundings;
+import java.util.List;
+
+/** Where the program starts. */
+public final class Main {
+
+  private Main() {}
+
+  public static void main(String[] arguments) {
+    System.exit(Program.run(List.of(arguments), Surroundings.ofProcess()));
+  }
+}

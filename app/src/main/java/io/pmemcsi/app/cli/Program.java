@@ -1,0 +1,90 @@
+package io.pmemcsi.app.cli;
+
+import io.pmemcsi.base.error.FatalException;
+import io.pmemcsi.base.error.UsageException;
+import io.pmemcsi.base.version.Version;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code pmem-csi}: everything that the command line can ask for, and how it ends. */
+@Command(
+    name = "pmem-csi",
+    mixinStandardHelpOptions = true,
+    synopsisSubcommandLabel = "COMMAND",
+    description = {
+      "Persistent memory as Kubernetes volumes: an operator that installs and looks after CSI"
+          + " drivers, and a CSI driver for PMEM.%n"
+    },
+    footer = {
+      "",
+      "Called as pmem-csi-driver or pmem-csi-operator it is that command.",
+      "Try it with no cluster and no PMEM: pmem-csi demo",
+      "Exit codes: 0 done, 1 failed, 2 the command line is wrong."
+    })
+public final class Program implements Runnable {
+
+  @Spec
+  @SuppressWarnings("NullAway.Init") // set by picocli before anything is called
+  private CommandSpec spec;
+
+  private Program() {}
+
+  /** Runs a command line to its end and returns the exit code. */
+  public static int run(List<String> arguments, Surroundings surroundings) {
+    CommandLine program = commandLine(surroundings);
+    Ending ending = new Ending(surroundings);
+    try {
+      return program
+          .setParameterExceptionHandler((exception, given) -> ending.wrongCommandLine(exception))
+          .setExecutionExceptionHandler((exception, command, result) -> ending.failed(exception))
+          .execute(GoFlags.normalize(arguments).toArray(String[]::new));
+    } catch (UsageException | FatalException e) {
+      return ending.failed(e);
+    }
+  }
+
+  static CommandLine commandLine(Surroundings surroundings) {
+    CommandLine program =
+        new CommandLine(new Program())
+            .addSubcommand(
+                withRetired(new OperatorCommand(surroundings), OperatorFlags.WITHOUT_EFFECT))
+            .addSubcommand(withRetired(new DriverCommand(surroundings), DriverFlags.WITHOUT_EFFECT))
+            .addSubcommand(new VersionCommand(surroundings))
+            .addSubcommand(new CommandLine.HelpCommand());
+    program.setOut(writer(surroundings.out())).setErr(writer(surroundings.err()));
+    program.setUsageHelpWidth(100);
+    // as in Go the last one counts: kustomize patches append to the arguments of a container
+    CommandLine.tracer().setLevel(CommandLine.TraceLevel.OFF);
+    program.setOverwrittenOptionsAllowed(true);
+    for (CommandLine command : program.getSubcommands().values()) {
+      command.getCommandSpec().usageMessage().sortOptions(false).abbreviateSynopsis(true);
+      command.getCommandSpec().versionProvider(() -> new String[] {Version.current()});
+    }
+    program.getCommandSpec().versionProvider(() -> new String[] {Version.current()});
+    return program;
+  }
+
+  private static CommandLine withRetired(Object command, List<String> names) {
+    CommandLine line = new CommandLine(command);
+    RetiredFlags.accept(line.getCommandSpec(), LogFlags.ALWAYS_SO);
+    RetiredFlags.accept(line.getCommandSpec(), LogFlags.WITHOUT_EFFECT);
+    RetiredFlags.accept(line.getCommandSpec(), names);
+    return line;
+  }
+
+  private static PrintWriter writer(java.io.PrintStream stream) {
+    return new PrintWriter(stream, true, StandardCharsets.UTF_8);
+  }
+
+  @Override
+  public void run() {
+    throw new ParameterException(
+        spec.commandLine(), "say what to do: " + Ending.commands(spec.commandLine()));
+  }
+}

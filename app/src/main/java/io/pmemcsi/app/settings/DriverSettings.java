@@ -1,0 +1,55 @@
+package io.pmemcsi.app.settings;
+
+import io.pmemcsi.base.error.UsageException;
+import io.pmemcsi.base.http.ListenAddress;
+import io.pmemcsi.base.names.DriverName;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/**
+ * What {@code pmem-csi driver} runs with.
+ *
+ * @param endpoint where the CSI services listen, {@code unix:///folder/name.sock}
+ * @param metricsListen empty when metrics are switched off
+ * @param schedulerListen where the scheduler extender and the webhook listen with TLS
+ * @param insecureSchedulerListen the same without TLS, behind a proxy
+ */
+public record DriverSettings(
+    Mode mode,
+    DriverName driverName,
+    String nodeId,
+    String endpoint,
+    DeviceManager deviceManager,
+    Path statePath,
+    int pmemPercentage,
+    NodeSelector nodeSelector,
+    Optional<ListenAddress> metricsListen,
+    String metricsPath,
+    Optional<ListenAddress> schedulerListen,
+    Optional<ListenAddress> insecureSchedulerListen,
+    Tls tls,
+    KubernetesAccess kubernetes) {
+
+  public DriverSettings {
+    if (mode == Mode.NODE && nodeId.isBlank()) {
+      throw new UsageException("-nodeid is empty: give the name of the Kubernetes node");
+    }
+    if (!endpoint.startsWith("unix://") && !endpoint.startsWith("tcp://")) {
+      throw new UsageException(
+          "-endpoint=%s is no endpoint: write unix:///folder/name.sock".formatted(endpoint));
+    }
+    if (pmemPercentage < 1 || pmemPercentage > 100) {
+      throw new UsageException("-pmemPercentage=%d is outside 1 to 100".formatted(pmemPercentage));
+    }
+    if (!metricsPath.startsWith("/")) {
+      throw new UsageException(
+          "-metricsPath=%s is no path: it starts with a slash".formatted(metricsPath));
+    }
+    boolean serves = mode == Mode.WEBHOOKS || mode == Mode.CONTROLLER;
+    if (!serves && (schedulerListen.isPresent() || insecureSchedulerListen.isPresent())) {
+      throw new UsageException(
+          "-schedulerListen and -insecureSchedulerListen belong to -mode=webhooks, not to -mode=%s"
+              .formatted(mode));
+    }
+  }
+}

@@ -1,0 +1,141 @@
+package io.pmemcsi.app.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pmemcsi.app.settings.DeviceManager;
+import io.pmemcsi.app.settings.DriverSettings;
+import io.pmemcsi.app.settings.KubernetesAccess;
+import io.pmemcsi.app.settings.Mode;
+import io.pmemcsi.app.settings.NodeSelector;
+import io.pmemcsi.app.settings.Tls;
+import io.pmemcsi.base.error.UsageException;
+import io.pmemcsi.base.http.ListenAddress;
+import io.pmemcsi.base.names.DriverName;
+import java.io.InputStream;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+class DriverFlagsTest {
+
+  @Command
+  private static final class Line {
+    @Mixin private final DriverFlags flags = new DriverFlags();
+  }
+
+  @Test
+  void defaultsAreThoseOfTheDocumentation() {
+    assertThat(settings(Map.of()))
+        .isEqualTo(
+            new DriverSettings(
+                Mode.NODE,
+                new DriverName("pmem-csi.intel.com"),
+                "nodeid",
+                "unix:///tmp/pmem-csi.sock",
+                DeviceManager.LVM,
+                Path.of("/var/lib/pmem-csi.intel.com"),
+                100,
+                new NodeSelector(Map.of()),
+                Optional.empty(),
+                "/metrics",
+                Optional.empty(),
+                Optional.empty(),
+                new Tls(
+                    Path.of("ca.pem"),
+                    Path.of("pmem-controller.pem"),
+                    Path.of("pmem-controller-key.pem")),
+                new KubernetesAccess(Optional.empty(), 5, 10)));
+  }
+
+  @Test
+  void everyFlagHasItsEffect() {
+    DriverSettings settings =
+        settings(
+            Map.of("KUBECONFIG", "/k"),
+            "-mode=webhooks",
+            "-drivername=second.example.org",
+            "--nodeid=worker-1",
+            "-endpoint=unix:///csi/csi.sock",
+            "-deviceManager=ndctl",
+            "-statePath=/state",
+            "-pmemPercentage=50",
+            "-nodeSelector={\"storage\":\"pmem\"}",
+            "-metricsListen=:10010",
+            "-metricsPath=/m",
+            "-schedulerListen=:8000",
+            "-insecureSchedulerListen=127.0.0.1:8001",
+            "-caFile=/ca",
+            "-certFile=/cert",
+            "-keyFile=/key",
+            "-kube-api-qps=2.5",
+            "-kube-api-burst=7");
+
+    assertThat(settings)
+        .isEqualTo(
+            new DriverSettings(
+                Mode.WEBHOOKS,
+                new DriverName("second.example.org"),
+                "worker-1",
+                "unix:///csi/csi.sock",
+                DeviceManager.DIRECT,
+                Path.of("/state"),
+                50,
+                new NodeSelector(Map.of("storage", "pmem")),
+                Optional.of(new ListenAddress("", 10010)),
+                "/m",
+                Optional.of(new ListenAddress("", 8000)),
+                Optional.of(new ListenAddress("127.0.0.1", 8001)),
+                new Tls(Path.of("/ca"), Path.of("/cert"), Path.of("/key")),
+                new KubernetesAccess(Optional.of(Path.of("/k")), 2.5, 7)));
+  }
+
+  @Test
+  void stateOfASecondDriverLiesApart() {
+    assertThat(settings(Map.of(), "-drivername=second.example.org").statePath())
+        .isEqualTo(Path.of("/var/lib/second.example.org"));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "-mode=both | -mode=both is unknown: use node, webhooks",
+        "-drivername=Not_A_Name | -drivername=Not_A_Name: driver name",
+        "-nodeid= | -nodeid is empty",
+        "-endpoint=csi.sock | -endpoint=csi.sock is no endpoint: write unix:///",
+        "-endpoint= | -endpoint= is no endpoint",
+        "-deviceManager=raid | -deviceManager=raid is unknown: use lvm, direct or file",
+        "-pmemPercentage=0 | -pmemPercentage=0 is outside 1 to 100",
+        "-pmemPercentage=101 | -pmemPercentage=101 is outside 1 to 100",
+        "-metricsListen=10010 | -metricsListen=10010: \"10010\" is no address",
+        "-metricsPath=metrics | -metricsPath=metrics is no path",
+        "-nodeSelector=pmem | -nodeSelector=pmem is no JSON object",
+        "-nodeSelector={\"a\":1} | -nodeSelector={\"a\":1} is no JSON object",
+        "-nodeSelector={\"a\":\"b\" | -nodeSelector={\"a\":\"b\" is no JSON object",
+        "-nodeSelector={}{} | -nodeSelector={}{} is no JSON object",
+        "-schedulerListen=:8000 | -schedulerListen and -insecureSchedulerListen belong to",
+        "-kube-api-qps=0 | -kube-api-qps=0.0 and -kube-api-burst=10 have to be positive",
+      })
+  void wrongValuesAreNamed(String argument, String message) {
+    assertThatThrownBy(() -> settings(Map.of(), argument))
+        .isInstanceOf(UsageException.class)
+        .hasMessageStartingWith(message);
+  }
+
+  private static DriverSettings settings(Map<String, String> environment, String... arguments) {
+    Line line = new Line();
+    List<String> normalized = GoFlags.normalize(Arrays.asList(arguments));
+    new CommandLine(line).parseArgs(normalized.toArray(String[]::new));
+    return line.flags.settings(
+        new Surroundings(environment, InputStream.nullInputStream(), System.out, System.err));
+  }
+}

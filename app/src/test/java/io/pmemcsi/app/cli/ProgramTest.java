@@ -1,0 +1,113 @@
+package io.pmemcsi.app.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pmemcsi.base.version.Version;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ProgramTest {
+
+  private final Map<String, String> environment = new HashMap<>();
+  private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+  private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "version",
+        "--version",
+        "-version",
+        "driver -version",
+        "driver --version",
+        "operator -version"
+      })
+  void versionIsPrinted(String line) {
+    assertThat(run(line)).isZero();
+    assertThat(out()).isEqualTo(Version.current() + "\n");
+    assertThat(err()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "--help,operator",
+    "help,driver",
+    "-h,version",
+    "driver --help,--pmemPercentage",
+    "driver -help,--deviceManager",
+    "help driver,--metricsListen",
+    "operator -h,--leader-election",
+  })
+  void helpIsPrinted(String line, String part) {
+    assertThat(run(line)).isZero();
+    assertThat(out()).startsWith("Usage: pmem-csi").contains(part);
+    assertThat(err()).isEmpty();
+  }
+
+  @Test
+  void helpDoesNotShowRetiredFlags() {
+    run("driver --help");
+
+    assertThat(out()).doesNotContain("vmodule", "testEndpoint");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      nullValues = "-",
+      value = {
+        "'' | say what to do: ",
+        "drivr | there is no command \"drivr\" (did you mean driver?); see pmem-csi --help",
+        "xyzzy | there is no command \"xyzzy\": use ",
+        "--nonsense | there is no flag --nonsense; see pmem-csi --help",
+        "driver -mod=node | there is no flag --mod=node (did you mean --mode?); see pmem-csi driver"
+            + " --help",
+        "driver extra | \"extra\" is one argument too many; see pmem-csi driver --help",
+        "driver -v | Missing required parameter for option '--v' (LEVEL); see pmem-csi driver"
+            + " --help",
+        "driver -v=loud | -v=loud: a log level is a number, 3 for production",
+        "driver -v=-1 | -v=-1: log level -1 is negative",
+        "driver -logging-format=xml | -logging-format=xml is unknown: use text or json",
+        "driver -mode=nope | -mode=nope is unknown: use node, ",
+        "driver -pmemPercentage=half | Invalid value for option '--pmemPercentage': 'half' is not"
+            + " an int",
+        "driver -pmemPercentage=5 -pmemPercentage=0 | -pmemPercentage=0 is outside",
+        "operator -leader-election=maybe | Invalid value for option '--leader-election'",
+        "operator -metrics-addr=8080 | -metrics-addr=8080: \"8080\" is no address to listen on",
+      })
+  void aWrongCommandLineIsOneLineAndExitCodeTwo(String line, String message) {
+    assertThat(run(line)).isEqualTo(2);
+    assertThat(err()).startsWith("pmem-csi: " + message);
+    assertThat(err().lines()).hasSize(1);
+    assertThat(out()).isEmpty();
+  }
+
+  private int run(String line) {
+    List<String> arguments = line.isEmpty() ? List.of() : Arrays.asList(line.split(" ", -1));
+    return Program.run(
+        arguments,
+        new Surroundings(
+            environment,
+            new ByteArrayInputStream(new byte[0]),
+            new PrintStream(out, true, StandardCharsets.UTF_8),
+            new PrintStream(err, true, StandardCharsets.UTF_8)));
+  }
+
+  private String out() {
+    return out.toString(StandardCharsets.UTF_8);
+  }
+
+  private String err() {
+    return err.toString(StandardCharsets.UTF_8);
+  }
+}
