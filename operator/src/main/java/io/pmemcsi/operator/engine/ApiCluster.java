@@ -1,0 +1,196 @@
+package io.pmemcsi.operator.engine;
+
+import static java.net.HttpURLConnection.HTTP_CONFLICT;
+import static java.net.HttpURLConnection.HTTP_NOT_FOUND;
+
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.javaoperatorsdk.operator.api.reconciler.Context;
+import io.javaoperatorsdk.operator.processing.dependent.kubernetes.SSABasedGenericKubernetesResourceMatcher;
+import io.javaoperatorsdk.operator.processing.event.ResourceID;
+import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Pattern;
+
+/**
+ * The cluster through the API server: the caches of the running controller for reading, server-side
+ * apply for writing.
+ *
+ * @param <P> the kind that owns the objects
+ */
+public final class ApiCluster<P extends HasMetadata> implements Cluster {
+
+  private static final int UNPROCESSABLE = 422;
+  private static final int WAITS_FOR_DELETION = 40;
+  private static final long WAIT_MILLIS = 50;
+
+  /** The words of the API server's validation, the same from 1.20 on. */
+  private static final Pattern NEVER_CHANGES =
+      Pattern.compile("immutable|cannot change roleRef|updates to .*forbidden", Pattern.DOTALL);
+
+  private final Context<P> context;
+  private final OwnedKinds kinds;
+  private final String fieldManager;
+
+  public ApiCluster(Context<P> context, OwnedKinds kinds) {
+    this.context = context;
+    this.kinds = kinds;
+    this.fieldManager = context.getControllerConfiguration().fieldManager();
+  }
+
+  @Override
+  public Optional<HasMetadata> find(HasMetadata wanted) {
+    Optional<HasMetadata> cached =
+        source(wanted).flatMap(source -> source.get(ResourceID.fromResource(wanted)));
+    return cached.isPresent() ? cached : read(wanted);
+  }
+
+  @Override
+  public List<HasMetadata> ownedBy(Owner owner) {
+    var result = new ArrayList<HasMetadata>();
+    for (Class<? extends HasMetadata> kind : kinds.kinds()) {
+      result.addAll(
+          context
+              .eventSourceRetriever()
+              .getEventSourceFor(kind, OwnedKinds.sourceName(kind))
+              .getSecondaryResources(context.getPrimaryResource()));
+    }
+    return result;
+  }
+
+  @Override
+  public boolean matches(HasMetadata actual, HasMetadata wanted) {
+    return SSABasedGenericKubernetesResourceMatcher.<HasMetadata>getInstance()
+        .matches(actual, wanted, context);
+  }
+
+  /**
+   * Without force, so that an object which somebody else created in this very moment is not
+   * overwritten; if it merely took our values on top of its own, they are taken off again.
+   */
+  @Override
+  public void create(HasMetadata wanted) {
+    HasMetadata created;
+    try {
+      created = client().resource(wanted).fieldManager(fieldManager).serverSideApply();
+    } catch (KubernetesClientException e) {
+      if (e.getCode() == HTTP_CONFLICT && read(wanted).isPresent()) {
+        throw new ForeignObjectException(ObjectRef.of(wanted));
+      }
+      throw e;
+    }
+    boolean onlyOurs =
+        created.getMetadata().getManagedFields().stream()
+            .allMatch(entry -> fieldManager.equals(entry.getManager()));
+    if (!onlyOurs) {
+      withdraw(created);
+      throw new ForeignObjectException(ObjectRef.of(wanted));
+    }
+    source(created)
+        .ifPresent(
+            source -> source.handleRecentResourceCreate(ResourceID.fromResource(created), created));
+  }
+
+  /** With the uid of the object that was looked at: another one of the same name is a conflict. */
+  @Override
+  public void apply(HasMetadata actual, HasMetadata wanted) {
+    wanted.getMetadata().setUid(actual.getMetadata().getUid());
+    try {
+      HasMetadata applied =
+          client().resource(wanted).fieldManager(fieldManager).forceConflicts().serverSideApply();
+      source(applied)
+          .ifPresent(
+              source ->
+                  source.handleRecentResourceUpdate(
+                      ResourceID.fromResource(applied), applied, actual));
+    } catch (KubernetesClientException e) {
+      if (e.getCode() == UNPROCESSABLE && NEVER_CHANGES.matcher(message(e)).find()) {
+        throw new ImmutableFieldException(ObjectRef.of(wanted), e);
+      }
+      throw e;
+    } finally {
+      wanted.getMetadata().setUid(null);
+    }
+  }
+
+  @Override
+  public boolean delete(HasMetadata actual) {
+    try {
+      client()
+          .resource(actual)
+          .lockResourceVersion(actual.getMetadata().getResourceVersion())
+          .delete();
+    } catch (KubernetesClientException e) {
+      if (e.getCode() != HTTP_NOT_FOUND) {
+        throw e;
+      }
+    }
+    return gone(actual);
+  }
+
+  private boolean gone(HasMetadata object) {
+    for (int i = 0; i < WAITS_FOR_DELETION; i++) {
+      Optional<HasMetadata> now = read(object);
+      if (now.isEmpty()
+          || !now.get().getMetadata().getUid().equals(object.getMetadata().getUid())) {
+        return true;
+      }
+      if (now.get().getMetadata().getFinalizers() != null
+          && !now.get().getMetadata().getFinalizers().isEmpty()) {
+        return false;
+      }
+      try {
+        Thread.sleep(WAIT_MILLIS);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return false;
+      }
+    }
+    return false;
+  }
+
+  /** Applying nothing gives back every field that we took, and changes no other. */
+  private void withdraw(HasMetadata object) {
+    var nothing = new GenericKubernetesResource();
+    nothing.setApiVersion(object.getApiVersion());
+    nothing.setKind(object.getKind());
+    nothing.setMetadata(
+        new ObjectMetaBuilder()
+            .withName(object.getMetadata().getName())
+            .withNamespace(object.getMetadata().getNamespace())
+            .withUid(object.getMetadata().getUid())
+            .build());
+    client().resource(nothing).fieldManager(fieldManager).serverSideApply();
+  }
+
+  private Optional<HasMetadata> read(HasMetadata object) {
+    return Optional.ofNullable(client().resource(object).get());
+  }
+
+  private KubernetesClient client() {
+    return context.getClient();
+  }
+
+  private static String message(KubernetesClientException e) {
+    String status = e.getStatus() == null ? null : e.getStatus().getMessage();
+    return status == null ? String.valueOf(e.getMessage()) : status;
+  }
+
+  @SuppressWarnings("unchecked")
+  private Optional<InformerEventSource<HasMetadata, P>> source(HasMetadata object) {
+    Class<? extends HasMetadata> kind = object.getClass();
+    if (!kinds.kinds().contains(kind)) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        (InformerEventSource<HasMetadata, P>)
+            context
+                .eventSourceRetriever()
+                .getEventSourceFor((Class<HasMetadata>) kind, OwnedKinds.sourceName(kind)));
+  }
+}

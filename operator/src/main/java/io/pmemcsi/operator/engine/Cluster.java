@@ -1,0 +1,35 @@
+package io.pmemcsi.operator.engine;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import java.util.List;
+import java.util.Optional;
+
+/** The engine's view of a cluster: reads come from caches, writes are safe against stale ones. */
+public interface Cluster {
+
+  /** The object of the wanted one's kind and name; asks the server when the cache has none. */
+  Optional<HasMetadata> find(HasMetadata wanted);
+
+  /** Every watched object that shows the owner's mark. */
+  List<HasMetadata> ownedBy(Owner owner);
+
+  /** Whether the object has all wanted values, and none that we once set and no longer want. */
+  boolean matches(HasMetadata actual, HasMetadata wanted);
+
+  /**
+   * Creates an object that must not exist yet.
+   *
+   * @throws ForeignObjectException if one of that name appeared meanwhile
+   */
+  void create(HasMetadata wanted);
+
+  /**
+   * Brings this very object to the wanted values, whoever set them last.
+   *
+   * @throws ImmutableFieldException if the server never allows this change
+   */
+  void apply(HasMetadata actual, HasMetadata wanted);
+
+  /** Deletes this very object; false while it is still on its way out. */
+  boolean delete(HasMetadata actual);
+}

@@ -1,0 +1,159 @@
+package io.pmemcsi.operator.engine;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Brings the objects of one owner to what is wanted: looks first, refuses to start over a foreign
+ * object, writes only what differs, then removes what is no longer wanted. It remembers nothing:
+ * stopped at any point and started again, it ends in the same state.
+ */
+public final class Engine {
+
+  private final Marks marks;
+  private final KeptLabels keptLabels;
+  private final KubernetesSerialization serialization;
+
+  /**
+   * @param fieldManager under which the cluster writes
+   */
+  public Engine(Marks marks, String fieldManager, KubernetesSerialization serialization) {
+    this.marks = marks;
+    this.keptLabels = new KeptLabels(fieldManager);
+    this.serialization = serialization;
+  }
+
+  /** One object that is wanted, marked, beside the one that is there. */
+  private record Pair(HasMetadata wanted, Optional<HasMetadata> actual) {}
+
+  public Outcome bring(Owner owner, Blueprint blueprint, Cluster cluster) {
+    var report = new Report();
+    List<Pair> pairs = look(owner, blueprint, cluster, report);
+    if (!report.conflicts.isEmpty()) {
+      return report.outcome();
+    }
+    try {
+      for (Pair pair : pairs) {
+        write(pair, cluster, report);
+      }
+    } catch (ForeignObjectException e) {
+      report.conflicts.add(e.object());
+      return report.outcome();
+    }
+    prune(owner, blueprint, cluster, report);
+    return report.outcome();
+  }
+
+  /** Removes everything that was made for this owner. */
+  public Outcome remove(Owner owner, Cluster cluster) {
+    var report = new Report();
+    prune(owner, Blueprint.of(List.of()), cluster, report);
+    return report.outcome();
+  }
+
+  private List<Pair> look(Owner owner, Blueprint blueprint, Cluster cluster, Report report) {
+    var pairs = new ArrayList<Pair>();
+    for (HasMetadata wanted : blueprint.wanted()) {
+      HasMetadata marked = serialization.clone(wanted);
+      marks.put(marked, owner);
+      Optional<HasMetadata> actual = cluster.find(marked);
+      if (actual.isPresent() && !marks.on(actual.get(), owner)) {
+        report.conflicts.add(ObjectRef.of(marked));
+      }
+      pairs.add(new Pair(marked, actual));
+    }
+    return pairs;
+  }
+
+  private void write(Pair pair, Cluster cluster, Report report) {
+    HasMetadata wanted = pair.wanted();
+    var ref = ObjectRef.of(wanted);
+    if (pair.actual().isEmpty()) {
+      cluster.create(wanted);
+      report.applied.add(ref);
+      return;
+    }
+    HasMetadata actual = pair.actual().get();
+    if (actual.getMetadata().getDeletionTimestamp() != null) {
+      report.pending.add(ref);
+      return;
+    }
+    keptLabels.carryOver(actual, wanted);
+    if (cluster.matches(actual, wanted)) {
+      report.unchanged.add(ref);
+      return;
+    }
+    try {
+      cluster.apply(actual, wanted);
+      report.applied.add(ref);
+    } catch (ImmutableFieldException e) {
+      recreate(actual, wanted, cluster, report);
+    }
+  }
+
+  private void recreate(HasMetadata actual, HasMetadata wanted, Cluster cluster, Report report) {
+    var ref = ObjectRef.of(wanted);
+    if (cluster.delete(actual)) {
+      cluster.create(wanted);
+      report.recreated.add(ref);
+    } else {
+      report.pending.add(ref);
+    }
+  }
+
+  private void prune(Owner owner, Blueprint blueprint, Cluster cluster, Report report) {
+    var unwanted = new ArrayList<HasMetadata>();
+    for (HasMetadata object : cluster.ownedBy(owner)) {
+      if (marks.on(object, owner) && !blueprint.wants(object)) {
+        unwanted.add(object);
+      }
+    }
+    for (HasMetadata former : blueprint.formerly()) {
+      cluster
+          .find(former)
+          .filter(object -> marks.on(object, owner) && !blueprint.wants(object))
+          .filter(object -> unwanted.stream().noneMatch(other -> same(object, other)))
+          .ifPresent(unwanted::add);
+    }
+    unwanted.sort(Comparator.comparingInt(Engine::removalRank));
+    for (HasMetadata object : unwanted) {
+      if (object.getMetadata().getDeletionTimestamp() == null) {
+        cluster.delete(object);
+        report.pruned.add(ObjectRef.of(object));
+      }
+    }
+  }
+
+  private static boolean same(HasMetadata one, HasMetadata other) {
+    return ObjectRef.of(one).isSameObjectAs(ObjectRef.of(other));
+  }
+
+  /** A webhook must go before the pods that answer it, and pods before the rights they use. */
+  private static int removalRank(HasMetadata object) {
+    return switch (object.getKind()) {
+      case "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration" -> 0;
+      case "Deployment", "DaemonSet", "StatefulSet" -> 1;
+      case "Service", "CSIDriver", "StorageClass" -> 2;
+      case "RoleBinding", "ClusterRoleBinding" -> 3;
+      default -> 4;
+    };
+  }
+
+  /** Collects the outcome while the work goes on. */
+  private static final class Report {
+    private final List<ObjectRef> applied = new ArrayList<>();
+    private final List<ObjectRef> recreated = new ArrayList<>();
+    private final List<ObjectRef> pruned = new ArrayList<>();
+    private final List<ObjectRef> unchanged = new ArrayList<>();
+    private final List<ObjectRef> pending = new ArrayList<>();
+    private final List<ObjectRef> conflicts = new ArrayList<>();
+
+    private Outcome outcome() {
+      return new Outcome(applied, recreated, pruned, unchanged, pending, conflicts);
+    }
+  }
+}

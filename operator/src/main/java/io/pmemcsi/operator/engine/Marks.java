@@ -1,0 +1,72 @@
+package io.pmemcsi.operator.engine;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * How an object shows whose it is: an owner reference where Kubernetes allows one, a label with the
+ * owner's uid (which also selects what is watched), and an annotation with the owner's name, so
+ * that an object whose owner reference somebody removed still leads to its owner.
+ *
+ * @param domain prefix of the label and the annotation, for example {@code pmem-csi.intel.com}
+ */
+public record Marks(String domain) {
+
+  /** The label with the owner's uid. */
+  public String uidLabel() {
+    return domain + "/owner-uid";
+  }
+
+  /** The annotation with the owner's kind, namespace and name. */
+  public String ownerAnnotation() {
+    return domain + "/owner";
+  }
+
+  /** Adds the marks to an object that is about to be written. */
+  void put(HasMetadata object, Owner owner) {
+    var metadata = object.getMetadata();
+    metadata.setLabels(with(metadata.getLabels(), uidLabel(), owner.uid()));
+    metadata.setAnnotations(
+        with(
+            metadata.getAnnotations(),
+            ownerAnnotation(),
+            String.join("/", owner.kind(), owner.namespace(), owner.name())));
+    if (owner.mayOwn(object)) {
+      metadata.setOwnerReferences(List.of(owner.reference()));
+    }
+  }
+
+  /** Whether an object on the server was made for this very owner. */
+  boolean on(HasMetadata object, Owner owner) {
+    var metadata = object.getMetadata();
+    boolean referenced =
+        metadata.getOwnerReferences() != null
+            && metadata.getOwnerReferences().stream()
+                .anyMatch(reference -> reference.getUid().equals(owner.uid()));
+    return referenced
+        || (metadata.getLabels() != null
+            && owner.uid().equals(metadata.getLabels().get(uidLabel())));
+  }
+
+  /** Namespace (empty for none) and name of the owner of this kind, as an object says it. */
+  Optional<List<String>> ownerOf(HasMetadata object, String kind) {
+    var annotations = object.getMetadata().getAnnotations();
+    String owner = annotations == null ? null : annotations.get(ownerAnnotation());
+    if (owner == null) {
+      return Optional.empty();
+    }
+    String[] parts = owner.split("/", -1);
+    return parts.length == 3 && parts[0].equals(kind)
+        ? Optional.of(List.of(parts[1], parts[2]))
+        : Optional.empty();
+  }
+
+  private static Map<String, String> with(Map<String, String> map, String key, String value) {
+    Map<String, String> result = map == null ? new LinkedHashMap<>() : new LinkedHashMap<>(map);
+    result.put(key, value);
+    return result;
+  }
+}

@@ -1,0 +1,32 @@
+package io.pmemcsi.operator.facts;
+
+import java.util.Set;
+
+/**
+ * What the wanted objects depend on besides the resource itself.
+ *
+ * @param namespace in which namespaced objects are made
+ * @param defaultImage of the driver, where the resource names none
+ */
+public record ClusterFacts(
+    KubernetesVersion version, String namespace, String defaultImage, Set<ServedApi> apis) {
+
+  public ClusterFacts {
+    apis = Set.copyOf(apis);
+  }
+
+  /** The facts of a plain cluster of a version, without asking one. */
+  public static ClusterFacts assumed(
+      KubernetesVersion version, String namespace, String defaultImage) {
+    // CSIStorageCapacity: alpha and off in 1.20, on by default as v1beta1 from 1.21, v1 from 1.24.
+    return new ClusterFacts(
+        version,
+        namespace,
+        defaultImage,
+        version.atLeast(1, 21) ? Set.of(ServedApi.STORAGE_CAPACITY) : Set.of());
+  }
+
+  public boolean serves(ServedApi api) {
+    return apis.contains(api);
+  }
+}

@@ -1,0 +1,9 @@
+package io.pmemcsi.operator.facts;
+
+/** An API that not every cluster serves and on which the wanted objects depend. */
+public enum ServedApi {
+  /** {@code CSIStorageCapacity} in a version that the scheduler uses by default. */
+  STORAGE_CAPACITY,
+  /** OpenShift's security context constraints, {@code security.openshift.io/v1}. */
+  OPENSHIFT_SECURITY
+}
