@@ -19,6 +19,8 @@ public final class Engine {
   private final KubernetesSerialization serialization;
 
   /**
+   * An engine for one kind of resource.
+   *
    * @param fieldManager under which the cluster writes
    */
   public Engine(Marks marks, String fieldManager, KubernetesSerialization serialization) {

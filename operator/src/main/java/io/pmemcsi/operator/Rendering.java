@@ -1,0 +1,63 @@
+package io.pmemcsi.operator;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import io.pmemcsi.api.pmem.PmemCSIDeployment;
+import io.pmemcsi.api.pmem.PmemSettings;
+import io.pmemcsi.api.pmem.TLSMaterial;
+import io.pmemcsi.base.error.UsageException;
+import io.pmemcsi.operator.facts.ClusterFacts;
+import io.pmemcsi.operator.pmem.PmemBlueprint;
+import io.pmemcsi.operator.pmem.PmemCertificates;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** The objects that the operator would make for a resource, without a cluster. */
+public final class Rendering {
+
+  private final KubernetesSerialization serialization = new KubernetesSerialization();
+
+  public Rendering() {
+    serialization.registerKubernetesResource(PmemCSIDeployment.class);
+  }
+
+  /** Reads a resource of a supported kind from YAML or JSON. */
+  public HasMetadata read(String text) {
+    try {
+      return serialization.unmarshal(text);
+    } catch (RuntimeException e) {
+      Throwable cause = e.getCause() == null ? e : e.getCause();
+      throw new UsageException("cannot read the resource: " + cause.getMessage(), e);
+    }
+  }
+
+  /** The wanted objects, in the order in which the operator writes them. */
+  public List<HasMetadata> objects(HasMetadata resource, ClusterFacts facts) {
+    return switch (resource) {
+      case PmemCSIDeployment deployment -> pmem(deployment, facts);
+      default ->
+          throw new UsageException(
+              "%s %s is not a kind that this operator handles: use %s %s/%s"
+                  .formatted(
+                      resource.getApiVersion(),
+                      resource.getKind(),
+                      PmemCSIDeployment.KIND,
+                      PmemCSIDeployment.GROUP,
+                      PmemCSIDeployment.VERSION));
+    };
+  }
+
+  /** The objects as YAML documents. */
+  public String yaml(List<HasMetadata> objects) {
+    return objects.stream()
+        .map(serialization::asYaml)
+        .map(document -> document.startsWith("---") ? document : "---\n" + document)
+        .collect(Collectors.joining());
+  }
+
+  private static List<HasMetadata> pmem(PmemCSIDeployment resource, ClusterFacts facts) {
+    PmemSettings settings = PmemSettings.of(resource);
+    TLSMaterial material = settings.tls();
+    return PmemBlueprint.of(settings, facts, PmemCertificates.assumed(settings, material)).wanted();
+  }
+}

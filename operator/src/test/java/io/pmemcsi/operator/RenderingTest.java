@@ -1,0 +1,114 @@
+package io.pmemcsi.operator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.pmemcsi.base.error.UsageException;
+import io.pmemcsi.operator.facts.ClusterFacts;
+import io.pmemcsi.operator.facts.KubernetesVersion;
+import io.pmemcsi.operator.facts.ServedApi;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Compares what is made for each version of Kubernetes with files that a person can read. A file
+ * holds from its version up to the next file; {@code -Dgolden.update=true} writes them anew.
+ */
+class RenderingTest {
+
+  private static final Path RESOURCES = Path.of("src/test/resources/resources/pmem");
+  private static final Path GOLDEN = Path.of("src/test/resources/golden/pmem");
+  private static final boolean UPDATE = Boolean.getBoolean("golden.update");
+
+  private final Rendering rendering = new Rendering();
+
+  static Stream<KubernetesVersion> versions() {
+    return IntStream.rangeClosed(
+            KubernetesVersion.OLDEST.minor(), KubernetesVersion.NEWEST_KNOWN.minor())
+        .mapToObj(minor -> new KubernetesVersion(1, minor));
+  }
+
+  @ParameterizedTest
+  @MethodSource("versions")
+  void smallestResourceIsRenderedAsExpected(KubernetesVersion version) {
+    compare("minimal", version, facts(version));
+  }
+
+  @ParameterizedTest
+  @MethodSource("versions")
+  void resourceWithEveryFieldIsRenderedAsExpected(KubernetesVersion version) {
+    compare("full", version, facts(version));
+  }
+
+  @ParameterizedTest
+  @MethodSource("versions")
+  void openShiftIsRenderedAsExpected(KubernetesVersion version) {
+    var apis = EnumSet.of(ServedApi.OPENSHIFT_SECURITY);
+    apis.addAll(facts(version).apis());
+    compare("openshift", version, new ClusterFacts(version, "pmem-csi", "driver:test", apis));
+  }
+
+  @Test
+  void unknownKindIsRefusedByName() {
+    HasMetadata pod = rendering.read("apiVersion: v1\nkind: Pod\nmetadata: {name: a}");
+
+    assertThatThrownBy(() -> rendering.objects(pod, facts(KubernetesVersion.OLDEST)))
+        .isInstanceOf(UsageException.class)
+        .hasMessageContaining("v1 Pod is not a kind");
+  }
+
+  private void compare(String name, KubernetesVersion version, ClusterFacts facts) {
+    HasMetadata resource = rendering.read(read(RESOURCES.resolve(name + ".yaml")));
+    List<HasMetadata> objects = rendering.objects(resource, facts);
+    String yaml = rendering.yaml(objects);
+    if (UPDATE) {
+      update(name, version, yaml);
+    }
+    assertThat(yaml).isEqualTo(read(expected(name, version)));
+  }
+
+  private static void update(String name, KubernetesVersion version, String yaml) {
+    try {
+      Path own = GOLDEN.resolve(name).resolve(version + ".yaml");
+      Files.deleteIfExists(own);
+      if (version.equals(KubernetesVersion.OLDEST) || !read(expected(name, version)).equals(yaml)) {
+        Files.createDirectories(own.getParent());
+        Files.writeString(own, yaml);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static Path expected(String name, KubernetesVersion version) {
+    for (int minor = version.minor(); minor >= KubernetesVersion.OLDEST.minor(); minor--) {
+      Path file = GOLDEN.resolve(name).resolve("1." + minor + ".yaml");
+      if (Files.exists(file)) {
+        return file;
+      }
+    }
+    throw new AssertionError("no expectation for " + name + " on " + version);
+  }
+
+  private static ClusterFacts facts(KubernetesVersion version) {
+    return ClusterFacts.assumed(version, "pmem-csi", "driver:test");
+  }
+
+  private static String read(Path file) {
+    try {
+      return Files.readString(file);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}
