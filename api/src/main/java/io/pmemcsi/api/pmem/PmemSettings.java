@@ -10,6 +10,7 @@ import io.pmemcsi.api.DeviceMode;
 import io.pmemcsi.api.LogFormat;
 import io.pmemcsi.api.MutatePods;
 import io.pmemcsi.api.PullPolicy;
+import io.pmemcsi.api.Written;
 import io.pmemcsi.base.names.DriverName;
 import java.util.Map;
 import java.util.Optional;
@@ -40,20 +41,20 @@ public record PmemSettings(DriverName driver, PmemCSIDeploymentSpec spec) {
   }
 
   public Optional<String> image() {
-    return written(spec.image());
+    return Written.text(spec.image());
   }
 
   public Optional<String> provisionerImage() {
-    return written(spec.provisionerImage());
+    return Written.text(spec.provisionerImage());
   }
 
   public Optional<String> nodeRegistrarImage() {
-    return written(spec.nodeRegistrarImage()).or(() -> written(spec.registrarImage()));
+    return Written.text(spec.nodeRegistrarImage()).or(() -> Written.text(spec.registrarImage()));
   }
 
   public PullPolicy pullPolicy() {
     return Choice.orDefault(
-        written(spec.pullPolicy()).or(() -> written(spec.imagePullPolicy())).orElse(null),
+        Written.text(spec.pullPolicy()).or(() -> Written.text(spec.imagePullPolicy())).orElse(null),
         PullPolicy.IF_NOT_PRESENT);
   }
 
@@ -62,7 +63,7 @@ public record PmemSettings(DriverName driver, PmemCSIDeploymentSpec spec) {
   }
 
   public int logLevel() {
-    return positive(spec.logLevel()).orElse(DEFAULT_LOG_LEVEL);
+    return Written.number(spec.logLevel()).orElse(DEFAULT_LOG_LEVEL);
   }
 
   public LogFormat logFormat() {
@@ -76,7 +77,7 @@ public record PmemSettings(DriverName driver, PmemCSIDeploymentSpec spec) {
   }
 
   public int pmemPercentage() {
-    return positive(spec.pmemPercentage()).orElse(DEFAULT_PERCENTAGE);
+    return Written.number(spec.pmemPercentage()).orElse(DEFAULT_PERCENTAGE);
   }
 
   public Map<String, String> labels() {
@@ -86,12 +87,12 @@ public record PmemSettings(DriverName driver, PmemCSIDeploymentSpec spec) {
 
   /** The kubelet's directory, without a slash at its end. */
   public String kubeletDir() {
-    return written(spec.kubeletDir()).orElse(DEFAULT_KUBELET_DIR).replaceFirst("/+$", "");
+    return Written.text(spec.kubeletDir()).orElse(DEFAULT_KUBELET_DIR).replaceFirst("/+$", "");
   }
 
   /** Where the certificates of the controller come from. */
   public TLSMaterial tls() {
-    Optional<String> secret = written(spec.controllerTLSSecret());
+    Optional<String> secret = Written.text(spec.controllerTLSSecret());
     if (secret.isPresent()) {
       return new TLSMaterial.NamedSecret(secret.get());
     }
@@ -116,12 +117,12 @@ public record PmemSettings(DriverName driver, PmemCSIDeploymentSpec spec) {
 
   /** The fixed node port of the scheduler extender, if there shall be one. */
   public Optional<Integer> schedulerNodePort() {
-    return positive(spec.schedulerNodePort());
+    return Written.number(spec.schedulerNodePort());
   }
 
   public int controllerReplicas() {
-    return positive(spec.controllerReplicas())
-        .or(() -> positive(spec.controllReplicas()))
+    return Written.number(spec.controllerReplicas())
+        .or(() -> Written.number(spec.controllReplicas()))
         .orElse(1);
   }
 
@@ -148,14 +149,6 @@ public record PmemSettings(DriverName driver, PmemCSIDeploymentSpec spec) {
 
   public DeletionPolicy deletionPolicy() {
     return Choice.orDefault(spec.deletionPolicy(), DeletionPolicy.WHEN_UNUSED);
-  }
-
-  private static Optional<String> written(@Nullable String text) {
-    return Optional.ofNullable(text).filter(value -> !value.isEmpty());
-  }
-
-  private static Optional<Integer> positive(@Nullable Integer number) {
-    return Optional.ofNullable(number).filter(value -> value > 0);
   }
 
   private static ResourceRequirements resources(

@@ -1,0 +1,27 @@
+package io.pmemcsi.api.generic;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.generator.annotation.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Images of the sidecars that the operator adds. */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record ContainerImages(
+    @Pattern("^\\S+$") @JsonPropertyDescription("Image of the external attacher.")
+        @Nullable String attacherImage,
+    @Pattern("^\\S+$") @JsonPropertyDescription("Image of the external provisioner.")
+        @Nullable String provisionerImage,
+    @Pattern("^\\S+$") @JsonPropertyDescription("Image of the node driver registrar.")
+        @Nullable String driverRegistrarImage,
+    @Pattern("^\\S+$") @JsonPropertyDescription("Image of the liveness probe.")
+        @Nullable String livenessProbeImage,
+    @Pattern("^\\S+$") @JsonPropertyDescription("Image of the external resizer.")
+        @Nullable String resizerImage,
+    @Pattern("^\\S+$") @JsonPropertyDescription("Image of the snapshotter.")
+        @Nullable String snapshotterImage) {
+
+  /** No overrides. */
+  public static final ContainerImages NONE =
+      new ContainerImages(null, null, null, null, null, null);
+}
