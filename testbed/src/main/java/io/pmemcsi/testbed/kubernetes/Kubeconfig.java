@@ -5,11 +5,17 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Base64;
+import java.util.Set;
 
 /** Writes files that tell a client where the API server is and who the client is. */
 final class Kubeconfig {
+
+  private static final Set<PosixFilePermission> PRIVATE =
+      PosixFilePermissions.fromString("rw-------");
 
   private Kubeconfig() {}
 
@@ -33,9 +39,18 @@ final class Kubeconfig {
             .formatted(server, base64(authorityPem), token);
     try {
       Files.writeString(file, text);
-      return Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+      return Files.setPosixFilePermissions(file, PRIVATE);
     } catch (IOException e) {
       throw new UncheckedIOException("cannot write " + file, e);
+    }
+  }
+
+  static void copy(Path from, Path to) {
+    try {
+      Files.setPosixFilePermissions(
+          Files.copy(from, to, StandardCopyOption.REPLACE_EXISTING), PRIVATE);
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot copy %s to %s".formatted(from, to), e);
     }
   }
 

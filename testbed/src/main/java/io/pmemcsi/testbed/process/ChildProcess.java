@@ -54,9 +54,9 @@ public final class ChildProcess implements AutoCloseable {
       List<String> prefix,
       List<String> command,
       Map<String, String> environment) {
-    List<String> all = new ArrayList<>(prefix);
-    all.addAll(List.of("setpriv", "--pdeathsig", "KILL", "--"));
+    List<String> all = new ArrayList<>(List.of("setpriv", "--pdeathsig", "KILL", "--"));
     all.addAll(List.of("sh", "-c", ONLY_WITH_PARENT, Long.toString(ProcessHandle.current().pid())));
+    all.addAll(prefix);
     all.addAll(command);
     ProcessBuilder builder = new ProcessBuilder(all);
     builder.redirectErrorStream(true);

@@ -34,8 +34,12 @@ public final class RunFolder implements AutoCloseable {
 
   /** Makes a folder and removes those of the same kind that nobody owns any more. */
   public static RunFolder create(String kind) {
+    return createIn(Path.of(System.getProperty("java.io.tmpdir")), kind);
+  }
+
+  /** As {@link #create}, in another place than the usual one for temporary files. */
+  public static RunFolder createIn(Path parent, String kind) {
     try {
-      Path parent = Path.of(System.getProperty("java.io.tmpdir"));
       removeOrphans(parent, kind);
       Path path = Files.createTempDirectory(parent, kind + "-");
       return new RunFolder(path, lock(path));

@@ -3,8 +3,6 @@ package io.pmemcsi.testbed.kubernetes;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.fabric8.kubernetes.api.model.apps.Deployment;
-import io.fabric8.kubernetes.api.model.apps.DeploymentBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.time.Duration;
 import java.util.Map;
@@ -13,11 +11,12 @@ import org.junit.jupiter.api.Test;
 @WithKubernetes
 class ControllersIT {
 
+  private static final Map<String, String> NOWHERE = Map.of("example.com/nowhere", "true");
   private static final Duration LIMIT = Duration.ofMinutes(1);
 
   @Test
   void aDeploymentGetsPodsAndTakesThemAlongWhenItGoes(KubernetesClient client) {
-    client.resource(deployment()).create();
+    client.resource(Workloads.deployment(2, NOWHERE)).create();
 
     await()
         .atMost(LIMIT)
@@ -36,7 +35,7 @@ class ControllersIT {
 
   @Test
   void theSchedulerSaysThatThereIsNoNode(KubernetesClient client) {
-    client.resource(deployment()).create();
+    client.resource(Workloads.deployment(2, NOWHERE)).create();
 
     await()
         .atMost(LIMIT)
@@ -49,32 +48,5 @@ class ControllersIT {
                           assertThat(condition.getReason()).isEqualTo("Unschedulable");
                           assertThat(condition.getMessage()).contains("nodes");
                         }));
-  }
-
-  private static Deployment deployment() {
-    Map<String, String> labels = Map.of("app", "web");
-    return new DeploymentBuilder()
-        .withNewMetadata()
-        .withName("web")
-        .endMetadata()
-        .withNewSpec()
-        .withReplicas(2)
-        .withNewSelector()
-        .withMatchLabels(labels)
-        .endSelector()
-        .withNewTemplate()
-        .withNewMetadata()
-        .withLabels(labels)
-        .endMetadata()
-        .withNewSpec()
-        .addNewContainer()
-        .withName("web")
-        .withImage("registry.example/web:1")
-        .endContainer()
-        .withNodeSelector(Map.of("example.com/nowhere", "true"))
-        .endSpec()
-        .endTemplate()
-        .endSpec()
-        .build();
   }
 }

@@ -1,0 +1,141 @@
+package io.pmemcsi.testbed.kubernetes;
+
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.readiness.Readiness;
+import io.pmemcsi.testbed.process.ChildProcess;
+import io.pmemcsi.testbed.process.RunFolder;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Assumptions;
+
+/**
+ * Nodes with a real kubelet whose container runtime is a fake one: pods get bound to them, "run"
+ * whatever their image is, have their HTTP and TCP probes answered, and become ready. Each takes
+ * about 70 MiB; for many nodes see {@link PaperNodes}.
+ *
+ * {@snippet :
+ * @BeforeAll
+ * static void startNodes(Sandbox sandbox) {
+ *   sandbox.cleanUp(HollowNodes.start(sandbox.cluster(), 2, Map.of("storage", "pmem"))::close);
+ * }
+ * }
+ *
+ * All tests of the JVM see the nodes: give them labels and let pods select by these.
+ */
+public final class HollowNodes implements AutoCloseable {
+
+  private static final Duration LIMIT = Duration.ofMinutes(2);
+  private static final int FIRST_PORT = 11_000;
+  private static final int FIRST_READ_ONLY_PORT = 12_000;
+
+  private final KubernetesClient client;
+  private final RunFolder folder;
+  private final NodeIsland island;
+  private final Map<String, ChildProcess> kubelets = new LinkedHashMap<>();
+  private final ProbeAnswers answers;
+
+  private HollowNodes(Cluster cluster, Binaries binaries, List<String> names) {
+    this.client = cluster.admin();
+    this.folder = RunFolder.create("pmem-csi-nodes");
+    this.island =
+        NodeIsland.create(
+            folder.path(), binaries, URI.create(client.getConfiguration().getMasterUrl()));
+    this.answers = ProbeAnswers.start(island, names::contains, client);
+  }
+
+  /** Starts nodes and returns when they are ready. */
+  public static HollowNodes start(Cluster cluster, int count, Map<String, String> labels) {
+    Binaries binaries = Binaries.find();
+    if (binaries.find("kubemark").isEmpty()) {
+      Assumptions.abort(
+          "no program kubemark in %s: hollow nodes need it".formatted(binaries.folder()));
+    }
+    cluster.startControllers();
+    String group = "hollow-%04x".formatted(ThreadLocalRandom.current().nextInt(0x10000));
+    List<String> names = IntStream.rangeClosed(1, count).mapToObj(i -> group + "-" + i).toList();
+    HollowNodes nodes = new HollowNodes(cluster, binaries, names);
+    try {
+      nodes.launch(cluster, binaries, names, labels);
+      return nodes;
+    } catch (RuntimeException e) {
+      nodes.close();
+      throw e;
+    }
+  }
+
+  /** The names of those that run. */
+  public List<String> names() {
+    return List.copyOf(kubelets.keySet());
+  }
+
+  /**
+   * Ends one node as a power cut would: the cluster notices after some 40 seconds, unless the node
+   * object is deleted too.
+   */
+  public void cutPower(String name) {
+    ChildProcess kubelet = kubelets.remove(name);
+    if (kubelet == null) {
+      throw new IllegalArgumentException(
+          "no node %s here: there are %s".formatted(name, kubelets.keySet()));
+    }
+    kubelet.close();
+  }
+
+  /** Ends the kubelets and deletes the nodes. */
+  @Override
+  public void close() {
+    kubelets.values().forEach(ChildProcess::close);
+    answers.close();
+    island.close();
+    kubelets.keySet().forEach(name -> client.nodes().withName(name).delete());
+    folder.close();
+  }
+
+  private void launch(
+      Cluster cluster, Binaries binaries, List<String> names, Map<String, String> labels) {
+    // inside, only this folder is seen
+    Path kubeconfig = folder.resolve("kubeconfig");
+    Kubeconfig.copy(cluster.kubeconfig(), kubeconfig);
+    for (int i = 0; i < names.size(); i++) {
+      List<String> command =
+          new ArrayList<>(
+              List.of(
+                  binaries.get("kubemark").toString(),
+                  "--morph=kubelet",
+                  "--name=" + names.get(i),
+                  "--kubeconfig=" + kubeconfig,
+                  "--kubelet-port=" + (FIRST_PORT + i),
+                  "--kubelet-read-only-port=" + (FIRST_READ_ONLY_PORT + i)));
+      flags(cluster.version(), labels).forEach(command::add);
+      kubelets.put(names.get(i), island.launch(names.get(i), command));
+    }
+    kubelets.forEach((name, kubelet) -> kubelet.awaitReady(LIMIT, () -> isReady(name)));
+  }
+
+  private static Stream<String> flags(KubernetesVersion version, Map<String, String> labels) {
+    String list =
+        labels.entrySet().stream()
+            .map(label -> label.getKey() + "=" + label.getValue())
+            .collect(Collectors.joining(","));
+    Stream<String> labelled = labels.isEmpty() ? Stream.of() : Stream.of("--node-labels=" + list);
+    // newer ones would ask a real runtime for images
+    Stream<String> images =
+        version.isAtLeast(1, 27) ? Stream.of("--use-host-image-service=false") : Stream.of();
+    return Stream.concat(labelled, images);
+  }
+
+  private boolean isReady(String name) {
+    Node node = client.nodes().withName(name).get();
+    return node != null && Readiness.getInstance().isReady(node);
+  }
+}
