@@ -1,0 +1,148 @@
+package io.pmemcsi.app;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.GeneralCodingRules.NO_CLASSES_SHOULD_USE_JAVA_UTIL_LOGGING;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaPackage;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchCondition;
+import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
+import org.jspecify.annotations.NullMarked;
+
+/** Keeps the dependencies between the parts as docs/architecture.md draws them. */
+@AnalyzeClasses(packages = "io.pmemcsi", importOptions = ImportOption.DoNotIncludeTests.class)
+class ArchitectureTest {
+
+  @ArchTest
+  static final ArchRule BASE_KNOWS_NOTHING_OF_OURS =
+      noClasses()
+          .that()
+          .resideInAPackage("io.pmemcsi.base..")
+          .should()
+          .dependOnClassesThat(ours().and(outside("io.pmemcsi.base")));
+
+  @ArchTest
+  static final ArchRule API_KNOWS_ONLY_BASE =
+      noClasses()
+          .that()
+          .resideInAPackage("io.pmemcsi.api..")
+          .should()
+          .dependOnClassesThat(
+              ours().and(outside("io.pmemcsi.api")).and(outside("io.pmemcsi.base")));
+
+  @ArchTest
+  static final ArchRule EMBEDDED_KNOWS_ONLY_BASE =
+      noClasses()
+          .that()
+          .resideInAPackage("io.pmemcsi.embedded..")
+          .should()
+          .dependOnClassesThat(
+              ours().and(outside("io.pmemcsi.embedded")).and(outside("io.pmemcsi.base")));
+
+  @ArchTest
+  static final ArchRule OPERATOR_KNOWS_ONLY_API_AND_BASE =
+      noClasses()
+          .that()
+          .resideInAPackage("io.pmemcsi.operator..")
+          .should()
+          .dependOnClassesThat(
+              ours()
+                  .and(outside("io.pmemcsi.operator"))
+                  .and(outside("io.pmemcsi.api"))
+                  .and(outside("io.pmemcsi.base")));
+
+  @ArchTest
+  static final ArchRule DRIVER_KNOWS_ONLY_BASE =
+      noClasses()
+          .that()
+          .resideInAPackage("io.pmemcsi.driver..")
+          .should()
+          .dependOnClassesThat(
+              ours().and(outside("io.pmemcsi.driver")).and(outside("io.pmemcsi.base")));
+
+  @ArchTest
+  static final ArchRule DRIVER_DOES_NOT_KNOW_KUBERNETES_OUTSIDE_ITS_CONTROLLER_PARTS =
+      noClasses()
+          .that()
+          .resideInAnyPackage(
+              "io.pmemcsi.driver.volume..",
+              "io.pmemcsi.driver.device..",
+              "io.pmemcsi.driver.mount..",
+              "io.pmemcsi.driver.lifecycle..")
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage("io.fabric8..", "io.javaoperatorsdk..")
+          .allowEmptyShould(true);
+
+  @ArchTest
+  static final ArchRule THE_ENGINE_KNOWS_NO_DRIVER =
+      noClasses()
+          .that()
+          .resideInAPackage("io.pmemcsi.operator.engine..")
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(
+              "io.pmemcsi.operator.pmem..",
+              "io.pmemcsi.operator.legacy..",
+              "io.pmemcsi.operator.generic..",
+              "io.pmemcsi.api..")
+          .allowEmptyShould(true);
+
+  @ArchTest
+  static final ArchRule SETTINGS_ARE_PURE =
+      noClasses()
+          .that()
+          .resideInAPackage("io.pmemcsi.app.settings..")
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(
+              "java.nio.channels..",
+              "java.net.http..",
+              "io.fabric8..",
+              "io.grpc..",
+              "picocli..",
+              "org.slf4j..")
+          .orShould()
+          .dependOnClassesThat()
+          .haveFullyQualifiedName("java.nio.file.Files");
+
+  @ArchTest
+  static final ArchRule PACKAGES_HAVE_NO_CYCLES_BETWEEN_MODULES =
+      slices().matching("io.pmemcsi.(*)..").should().beFreeOfCycles();
+
+  @ArchTest static final ArchRule ONE_WAY_OF_LOGGING = NO_CLASSES_SHOULD_USE_JAVA_UTIL_LOGGING;
+
+  @ArchTest
+  static final ArchRule EVERY_PACKAGE_SAYS_WHAT_IT_IS_FOR =
+      classes().that(ours()).should(liveInANullMarkedPackage());
+
+  private static DescribedPredicate<JavaClass> ours() {
+    return JavaClass.Predicates.resideInAPackage("io.pmemcsi..");
+  }
+
+  private static DescribedPredicate<JavaClass> outside(String root) {
+    return JavaClass.Predicates.resideOutsideOfPackage(root + "..");
+  }
+
+  private static ArchCondition<JavaClass> liveInANullMarkedPackage() {
+    return new ArchCondition<>("live in a package with package-info.java and @NullMarked") {
+      @Override
+      public void check(JavaClass item, ConditionEvents events) {
+        JavaPackage home = item.getPackage();
+        if (!home.isAnnotatedWith(NullMarked.class)) {
+          events.add(
+              SimpleConditionEvent.violated(
+                  item, home.getName() + " has no package-info.java with @NullMarked"));
+        }
+      }
+    };
+  }
+}
