@@ -55,6 +55,7 @@ public final class Program implements Runnable {
             .addSubcommand(
                 withRetired(new OperatorCommand(surroundings), OperatorFlags.WITHOUT_EFFECT))
             .addSubcommand(withRetired(new DriverCommand(surroundings), DriverFlags.WITHOUT_EFFECT))
+            .addSubcommand(new RenderCommand(surroundings))
             .addSubcommand(new VersionCommand(surroundings))
             .addSubcommand(new CommandLine.HelpCommand());
     program.setOut(writer(surroundings.out())).setErr(writer(surroundings.err()));

@@ -1,0 +1,99 @@
+package io.pmemcsi.app.cli;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.pmemcsi.app.render.ResourceFile;
+import io.pmemcsi.app.render.ResourceFile.Document;
+import io.pmemcsi.app.settings.Flag;
+import io.pmemcsi.base.error.FatalException;
+import io.pmemcsi.base.error.UsageException;
+import io.pmemcsi.base.version.Version;
+import io.pmemcsi.operator.Rendering;
+import io.pmemcsi.operator.facts.ClusterFacts;
+import io.pmemcsi.operator.facts.KubernetesVersion;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** {@code pmem-csi render}. */
+@Command(
+    name = "render",
+    mixinStandardHelpOptions = true,
+    description = {
+      "Prints the objects that the operator would make for a resource, with no cluster.%n"
+    },
+    footer = {
+      "",
+      "For example: pmem-csi render -f deploy/samples/pmem-csi.yaml --kubernetes-version 1.30"
+    })
+final class RenderCommand implements Callable<Integer> {
+
+  @Option(
+      names = {"-f", "--filename"},
+      required = true,
+      paramLabel = "FILE",
+      order = 1,
+      description =
+          "The resource, in YAML or JSON; several documents are fine; - is standard input.")
+  private String filename = "";
+
+  @Option(
+      names = "--kubernetes-version",
+      paramLabel = "VERSION",
+      order = 2,
+      description = "The version of the server, for example 1.30 (default: the newest known).")
+  private String kubernetesVersion = KubernetesVersion.NEWEST_KNOWN.toString();
+
+  @Option(
+      names = {"-n", "--namespace"},
+      paramLabel = "NAME",
+      order = 3,
+      description = "The namespace of the operator (default pmem-csi).")
+  private String namespace = "pmem-csi";
+
+  @Option(
+      names = "--image",
+      paramLabel = "IMAGE",
+      order = 4,
+      description = "The driver image where the resource names none.")
+  private String image = "pmem-csi-driver:" + Version.current();
+
+  private final Surroundings surroundings;
+  private final Rendering rendering = new Rendering();
+
+  RenderCommand(Surroundings surroundings) {
+    this.surroundings = surroundings;
+  }
+
+  @Override
+  public Integer call() {
+    KubernetesVersion version =
+        Flag.required("--kubernetes-version", kubernetesVersion, RenderCommand::known);
+    ClusterFacts facts = ClusterFacts.assumed(version, namespace, image);
+    List<String> rendered =
+        ResourceFile.read(filename, surroundings.in()).documents().stream()
+            .map(document -> rendering.yaml(objects(document, facts)))
+            .toList();
+    rendered.forEach(surroundings.out()::print);
+    surroundings.out().flush();
+    return 0;
+  }
+
+  private static KubernetesVersion known(String text) {
+    KubernetesVersion version = KubernetesVersion.parse(text);
+    if (version.compareTo(KubernetesVersion.OLDEST) < 0) {
+      throw new IllegalArgumentException(
+          "the oldest supported version is " + KubernetesVersion.OLDEST);
+    }
+    return version;
+  }
+
+  /** The content of a file is not the command line: what is wrong there is exit code 1. */
+  private List<HasMetadata> objects(Document document, ClusterFacts facts) {
+    try {
+      return rendering.objects(rendering.read(document.json()), facts);
+    } catch (UsageException | IllegalArgumentException e) {
+      throw new FatalException("%s: %s".formatted(document.position(), e.getMessage()), e);
+    }
+  }
+}

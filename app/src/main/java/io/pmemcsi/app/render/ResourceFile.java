@@ -1,0 +1,131 @@
+package io.pmemcsi.app.render;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.pmemcsi.base.error.FatalException;
+import io.pmemcsi.base.error.UsageException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.snakeyaml.engine.v2.api.Load;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
+import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
+
+/** Resources as a user keeps them: one or more YAML documents, or JSON, in a file. */
+public final class ResourceFile {
+
+  /** Stands for standard input. */
+  static final String STANDARD_INPUT = "-";
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private final String name;
+  private final List<Document> documents;
+
+  /**
+   * One resource of a file.
+   *
+   * @param position says where it is, for messages
+   */
+  public record Document(String position, String apiVersion, String kind, String json) {}
+
+  private ResourceFile(String name, List<Document> documents) {
+    this.name = name;
+    this.documents = List.copyOf(documents);
+  }
+
+  /** Reads a file, or standard input where its name is a dash. */
+  public static ResourceFile read(String name, InputStream in) {
+    String label = name.equals(STANDARD_INPUT) ? "standard input" : name;
+    return new ResourceFile(label, documents(label, text(name, label, in)));
+  }
+
+  /** The resources in the order of the file; there is at least one. */
+  public List<Document> documents() {
+    return documents;
+  }
+
+  @Override
+  public String toString() {
+    return name;
+  }
+
+  private static String text(String name, String label, InputStream in) {
+    try {
+      if (name.equals(STANDARD_INPUT)) {
+        return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+      }
+      Path path = Path.of(name);
+      if (Files.isDirectory(path)) {
+        throw new UsageException("%s is a folder: name a file in it".formatted(label));
+      }
+      return Files.readString(path);
+    } catch (NoSuchFileException e) {
+      throw new UsageException(
+          "%s does not exist: name a file with a resource".formatted(label), e);
+    } catch (CharacterCodingException e) {
+      throw new FatalException("%s is no text in UTF-8".formatted(label), e);
+    } catch (IOException e) {
+      throw new UsageException("%s cannot be read: %s".formatted(label, e.getMessage()), e);
+    }
+  }
+
+  private static List<Document> documents(String label, String text) {
+    List<Document> documents = new ArrayList<>();
+    try {
+      int number = 0;
+      for (Object content : new Load(LoadSettings.builder().build()).loadAllFromString(text)) {
+        number++;
+        // a file may start or end with a separator
+        if (content != null) {
+          documents.add(document("%s, document %d".formatted(label, number), content));
+        }
+      }
+    } catch (MarkedYamlEngineException e) {
+      String place = e.getProblemMark().map(mark -> ", line " + (mark.getLine() + 1)).orElse("");
+      throw new FatalException("%s%s is no YAML: %s".formatted(label, place, e.getProblem()), e);
+    } catch (YamlEngineException e) {
+      throw new FatalException("%s is no YAML: %s".formatted(label, e.getMessage()), e);
+    }
+    if (documents.isEmpty()) {
+      throw new FatalException("%s is empty: it should have a resource".formatted(label));
+    }
+    return documents;
+  }
+
+  private static Document document(String position, Object content) {
+    if (!(content instanceof Map<?, ?> fields)) {
+      throw new FatalException(
+          "%s is no resource: it should have apiVersion, kind, metadata and spec"
+              .formatted(position));
+    }
+    return new Document(
+        position,
+        field(position, fields, "apiVersion"),
+        field(position, fields, "kind"),
+        json(content));
+  }
+
+  private static String field(String position, Map<?, ?> fields, String name) {
+    if (fields.get(name) instanceof String text && !text.isBlank()) {
+      return text;
+    }
+    throw new FatalException("%s is no resource: it has no %s".formatted(position, name));
+  }
+
+  private static String json(Object content) {
+    try {
+      return JSON.writeValueAsString(content);
+    } catch (JsonProcessingException e) {
+      throw new FatalException("a resource cannot be written as JSON: " + e.getMessage(), e);
+    }
+  }
+}

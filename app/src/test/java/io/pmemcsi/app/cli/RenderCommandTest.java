@@ -1,0 +1,181 @@
+package io.pmemcsi.app.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class RenderCommandTest {
+
+  private static final String MINIMAL =
+      """
+      apiVersion: pmem-csi.intel.com/v1beta1
+      kind: PmemCSIDeployment
+      metadata:
+        name: %s
+      spec:
+        deviceMode: lvm
+      """;
+
+  @TempDir private Path folder;
+
+  private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+  private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+  private String input = "";
+
+  @Test
+  void aResourceBecomesItsObjects() throws Exception {
+    assertThat(render(MINIMAL.formatted("pmem-csi.intel.com"))).isZero();
+
+    assertThat(out())
+        .startsWith("---\n")
+        .contains("kind: CSIDriver", "kind: DaemonSet", "name: pmem-csi-intel-com-node");
+    assertThat(err()).isEmpty();
+  }
+
+  @Test
+  void standardInputIsReadForADash() {
+    input = MINIMAL.formatted("from-input.example.org");
+
+    assertThat(run("render", "-f", "-")).isZero();
+
+    assertThat(out()).contains("name: from-input-example-org-node");
+  }
+
+  @Test
+  void everyDocumentOfAFileIsRendered() throws Exception {
+    String both =
+        "---\n" + MINIMAL.formatted("a.example.org") + "---\n" + MINIMAL.formatted("b.example.org");
+
+    assertThat(render(both)).isZero();
+
+    assertThat(out()).contains("name: a-example-org-node", "name: b-example-org-node");
+  }
+
+  @Test
+  void objectsFollowTheVersionOfTheServer() throws Exception {
+    Path file = Files.writeString(folder.resolve("r.yaml"), MINIMAL.formatted("a.example.org"));
+
+    assertThat(run("render", "-f", file.toString(), "--kubernetes-version", "1.20")).isZero();
+    assertThat(out()).doesNotContain("storageCapacity");
+    out.reset();
+    assertThat(run("render", "-f", file.toString(), "-kubernetes-version=1.30")).isZero();
+    assertThat(out()).contains("storageCapacity: true");
+  }
+
+  @Test
+  void namespaceAndImageAreThoseAskedFor() {
+    input = MINIMAL.formatted("a.example.org");
+
+    assertThat(run("render", "-f", "-", "-n", "storage", "-image=registry.local/driver:7"))
+        .isZero();
+
+    assertThat(out()).contains("namespace: storage", "image: registry.local/driver:7");
+  }
+
+  @Test
+  void aMissingFileIsNamed() {
+    assertThat(run("render", "-f", "/no/such/file.yaml")).isEqualTo(2);
+    assertThat(err())
+        .isEqualTo("pmem-csi: /no/such/file.yaml does not exist: name a file with a resource\n");
+  }
+
+  @Test
+  void aFolderIsRefused() {
+    assertThat(run("render", "-f", folder.toString())).isEqualTo(2);
+    assertThat(err()).isEqualTo("pmem-csi: %s is a folder: name a file in it\n".formatted(folder));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "`` | FILE is empty: it should have a resource",
+        "`# nothing\\n---\\n` | FILE is empty: it should have a resource",
+        "`a: [1\\nb: 2` | FILE, line 2 is no YAML: ",
+        "`a: 1\\n\\tb: 2` | FILE, line 2 is no YAML: ",
+        "`just text` | FILE, document 1 is no resource: it should have apiVersion, kind",
+        "`- a\\n- b` | FILE, document 1 is no resource: it should have apiVersion, kind",
+        "`kind: Pod` | FILE, document 1 is no resource: it has no apiVersion",
+        "`apiVersion: v1` | FILE, document 1 is no resource: it has no kind",
+        "`apiVersion: v1\\n"
+            + "kind: Pod\\n"
+            + "metadata: {name: a}` | FILE, document 1: v1 Pod is not a kind",
+        "`apiVersion: x.y/v1\\n"
+            + "kind: Foo\\n"
+            + "metadata: {name: a}` | FILE, document 1: x.y/v1 Foo is not a kind",
+      })
+  void aFileThatMakesNoSenseIsNamedWithThePlace(String content, String message) throws Exception {
+    assertThat(render(content.replace("\\n", "\n").replace("\\t", "\t"))).isEqualTo(1);
+    assertThat(err().replace(folder.resolve("resource.yaml").toString(), "FILE"))
+        .startsWith("pmem-csi: " + message);
+    assertThat(err().lines()).hasSize(1);
+    assertThat(out()).isEmpty();
+  }
+
+  @Test
+  void oneWrongDocumentPrintsNothingAtAll() throws Exception {
+    String content = MINIMAL.formatted("a.example.org") + "---\napiVersion: v1\nkind: Pod\n";
+
+    assertThat(render(content)).isEqualTo(1);
+    assertThat(out()).isEmpty();
+    assertThat(err()).contains("document 2");
+  }
+
+  @Test
+  void aNameThatNoDriverCanHaveIsRefused() throws Exception {
+    assertThat(render(MINIMAL.formatted("Not_A_Name"))).isEqualTo(1);
+    assertThat(err()).contains("Not_A_Name").hasLineCount(1);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"new", "1", "0.9", "1.19"})
+  void wrongVersionsAreRefused(String version) {
+    assertThat(run("render", "-f", "-", "--kubernetes-version", version)).isEqualTo(2);
+    assertThat(err()).startsWith("pmem-csi: --kubernetes-version=" + version + ": ");
+  }
+
+  @Test
+  void theFileIsRequired() {
+    assertThat(run("render")).isEqualTo(2);
+    assertThat(err())
+        .isEqualTo(
+            "pmem-csi: Missing required option: '--filename=FILE'; see pmem-csi render --help\n");
+  }
+
+  private int render(String content) throws IOException {
+    Path file = Files.writeString(folder.resolve("resource.yaml"), content);
+    return run("render", "-f", file.toString());
+  }
+
+  private int run(String... arguments) {
+    return Program.run(
+        List.of(arguments),
+        new Surroundings(
+            Map.of(),
+            new ByteArrayInputStream(input.getBytes(StandardCharsets.UTF_8)),
+            new PrintStream(out, true, StandardCharsets.UTF_8),
+            new PrintStream(err, true, StandardCharsets.UTF_8)));
+  }
+
+  /** Without quotation marks, which the YAML writer may use or not. */
+  private String out() {
+    return out.toString(StandardCharsets.UTF_8).replace("\"", "");
+  }
+
+  private String err() {
+    return err.toString(StandardCharsets.UTF_8);
+  }
+}
