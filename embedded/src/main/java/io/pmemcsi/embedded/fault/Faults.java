@@ -1,0 +1,107 @@
+package io.pmemcsi.embedded.fault;
+
+import io.pmemcsi.embedded.fault.RequestFault.Moment;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+
+/** The switchboard: what goes wrong from now on. */
+public final class Faults implements FaultPlan {
+  private volatile FaultPlan plan = FaultPlan.NONE;
+  private volatile Consumer<SeenRequest> onWrite = _ -> {};
+  private volatile Moment moment = Moment.BEFORE;
+  private volatile boolean cutOff;
+  private final AtomicLong writesLeft = new AtomicLong(Long.MAX_VALUE);
+  private final Runnable endWatches;
+  private final Runnable forgetHistory;
+
+  /**
+   * @param endWatches ends every open watch
+   * @param forgetHistory makes the server forget the past
+   */
+  public Faults(Runnable endWatches, Runnable forgetHistory) {
+    this.endWatches = endWatches;
+    this.forgetHistory = forgetHistory;
+  }
+
+  /** Lets a plan decide, in place of the one before. */
+  public void follow(FaultPlan newPlan) {
+    plan = newPlan;
+  }
+
+  /** Nothing goes wrong any more, and nobody is cut off. */
+  public void clear() {
+    plan = FaultPlan.NONE;
+    onWrite = _ -> {};
+    release();
+  }
+
+  /** Calls somebody at each write that arrives, before it is carried out. */
+  public void onWrite(Consumer<SeenRequest> listener) {
+    onWrite = listener;
+  }
+
+  /**
+   * Cuts all clients off at the n-th write from now, as if the only one was killed there: that
+   * write gets no answer, and nothing after it is even carried out.
+   *
+   * @param moment whether the n-th write itself still takes effect
+   */
+  public void cutOffAtWrite(long number, Moment moment) {
+    if (number < 1) {
+      throw new IllegalArgumentException("writes count from 1, not from " + number);
+    }
+    this.moment = moment;
+    cutOff = false;
+    writesLeft.set(number);
+  }
+
+  /** Cuts all clients off at once. */
+  public void cutOff() {
+    cutOff = true;
+    endWatches.run();
+  }
+
+  /** Whether clients are cut off now. */
+  public boolean isCutOff() {
+    return cutOff;
+  }
+
+  /** Lets clients in again. */
+  public void release() {
+    writesLeft.set(Long.MAX_VALUE);
+    cutOff = false;
+  }
+
+  /** Ends every open watch, as a restart of the server would. */
+  public void killWatches() {
+    endWatches.run();
+  }
+
+  /** Makes the server forget the past: watches from an older version are answered 410 Gone. */
+  public void forgetHistory() {
+    forgetHistory.run();
+  }
+
+  @Override
+  public RequestFault onRequest(SeenRequest request) {
+    if (cutOff) {
+      return new RequestFault.Cut(Moment.BEFORE);
+    }
+    if (request.write()) {
+      onWrite.accept(request);
+      if (writesLeft.get() != Long.MAX_VALUE && writesLeft.decrementAndGet() == 0) {
+        cutOff();
+        return new RequestFault.Cut(moment);
+      }
+      if (cutOff) {
+        return new RequestFault.Cut(Moment.BEFORE);
+      }
+    }
+    return plan.onRequest(request);
+  }
+
+  @Override
+  public EventFault onEvent(SeenEvent event) {
+    return cutOff ? new EventFault.Cut() : plan.onEvent(event);
+  }
+}

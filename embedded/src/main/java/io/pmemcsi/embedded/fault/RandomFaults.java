@@ -1,0 +1,74 @@
+package io.pmemcsi.embedded.fault;
+
+import io.pmemcsi.embedded.fault.RequestFault.Moment;
+import java.time.Duration;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Faults drawn from a seed. The draw for a request depends on the seed, on what is asked and on how
+ * often that was asked before, never on the order of threads, so that a run can be repeated.
+ *
+ * @param failPerMille how many of 1000 requests go wrong
+ * @param eventPerMille how many of 1000 watch events go wrong
+ * @param lossless whether every event arrives in the end, as a real server promises
+ */
+public record RandomFaults(
+    long seed,
+    int failPerMille,
+    int eventPerMille,
+    boolean lossless,
+    Map<String, AtomicInteger> asked)
+    implements FaultPlan {
+
+  public RandomFaults {
+    if (failPerMille < 0 || failPerMille > 1000 || eventPerMille < 0 || eventPerMille > 1000) {
+      throw new IllegalArgumentException("rates are between 0 and 1000 per mille");
+    }
+  }
+
+  public RandomFaults(long seed, int failPerMille, int eventPerMille) {
+    this(seed, failPerMille, eventPerMille, true, new ConcurrentHashMap<>());
+  }
+
+  @Override
+  public RequestFault onRequest(SeenRequest request) {
+    String what = request.toString();
+    int times = asked.computeIfAbsent(what, _ -> new AtomicInteger()).incrementAndGet();
+    SplittableRandom random = draw(what, times);
+    if (random.nextInt(1000) >= failPerMille) {
+      return RequestFault.NONE;
+    }
+    Moment moment = random.nextBoolean() ? Moment.BEFORE : Moment.AFTER;
+    return switch (random.nextInt(request.write() ? 5 : 6)) {
+      case 0 -> new RequestFault.Fail(500, moment);
+      case 1 -> new RequestFault.Fail(503, Moment.BEFORE);
+      case 2 -> request.write() ? new RequestFault.Fail(409, Moment.BEFORE) : RequestFault.NONE;
+      case 3 -> new RequestFault.Cut(moment);
+      case 4 -> new RequestFault.Delay(Duration.ofMillis(random.nextInt(5, 50)));
+      default -> new RequestFault.Stale(1 + random.nextInt(5));
+    };
+  }
+
+  @Override
+  public EventFault onEvent(SeenEvent event) {
+    SplittableRandom random =
+        draw(event.group() + event.plural() + event.type(), event.revision() + event.watch());
+    if (random.nextInt(1000) >= eventPerMille) {
+      return EventFault.NONE;
+    }
+    return switch (random.nextInt(lossless ? 3 : 5)) {
+      case 0 -> new EventFault.Duplicate();
+      case 1 -> new EventFault.Delay(Duration.ofMillis(random.nextInt(5, 50)));
+      case 2 -> new EventFault.Cut();
+      case 3 -> new EventFault.HoldBack();
+      default -> new EventFault.Drop();
+    };
+  }
+
+  private SplittableRandom draw(String what, long which) {
+    return new SplittableRandom(seed * 0x9E3779B97F4A7C15L ^ what.hashCode() * 31L + which);
+  }
+}

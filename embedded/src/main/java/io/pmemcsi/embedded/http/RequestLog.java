@@ -1,0 +1,34 @@
+package io.pmemcsi.embedded.http;
+
+import io.pmemcsi.embedded.fault.SeenRequest;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Everything that was asked for. */
+public final class RequestLog {
+  private final AtomicLong numbers = new AtomicLong();
+  private final List<SeenRequest> requests = new ArrayList<>();
+
+  long nextNumber() {
+    return numbers.incrementAndGet();
+  }
+
+  synchronized void add(SeenRequest request) {
+    requests.add(request);
+  }
+
+  /** All requests since the start or the last {@link #clear}. */
+  public synchronized List<SeenRequest> all() {
+    return List.copyOf(requests);
+  }
+
+  /** Those that were meant to change something. */
+  public synchronized List<SeenRequest> writes() {
+    return requests.stream().filter(SeenRequest::write).toList();
+  }
+
+  public synchronized void clear() {
+    requests.clear();
+  }
+}

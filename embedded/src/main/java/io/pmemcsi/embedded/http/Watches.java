@@ -1,0 +1,117 @@
+package io.pmemcsi.embedded.http;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.sun.net.httpserver.HttpExchange;
+import io.pmemcsi.embedded.fault.FaultPlan;
+import io.pmemcsi.embedded.server.ApiException;
+import io.pmemcsi.embedded.server.ApiRequest;
+import io.pmemcsi.embedded.store.Change;
+import io.pmemcsi.embedded.store.Store;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Serves watches until they time out, the client goes, or somebody ends them all. */
+public final class Watches {
+  private static final Duration LONGEST = Duration.ofMinutes(30);
+
+  private final Store store;
+  private final Duration bookmarkEvery;
+  private final AtomicLong ended = new AtomicLong();
+  private final AtomicInteger open = new AtomicInteger();
+
+  public Watches(Store store, Duration bookmarkEvery) {
+    this.store = store;
+    this.bookmarkEvery = bookmarkEvery;
+  }
+
+  /** Ends every open watch. */
+  public void endAll() {
+    ended.incrementAndGet();
+    store.wakeUp();
+  }
+
+  /** How many watches are open. */
+  public int open() {
+    return open.get();
+  }
+
+  void serve(HttpExchange exchange, ApiRequest request, long number, FaultPlan faults)
+      throws IOException, InterruptedException {
+    long generation = ended.get();
+    WatchStream stream = new WatchStream(number, request, faults, exchange.getResponseBody());
+    exchange.sendResponseHeaders(200, 0);
+    exchange.getResponseBody().flush();
+    open.incrementAndGet();
+    try {
+      long deadline = System.nanoTime() + timeout(request).toNanos();
+      stream(stream, request, generation, deadline);
+    } finally {
+      open.decrementAndGet();
+    }
+  }
+
+  private void stream(WatchStream stream, ApiRequest request, long generation, long deadline)
+      throws IOException, InterruptedException {
+    boolean bookmarks = request.query().getOrDefault("allowWatchBookmarks", "").equals("true");
+    long position = begin(stream, request);
+    while (generation == ended.get() && System.nanoTime() < deadline) {
+      Store.News news = store.await(position, next(deadline));
+      if (news.expired()) {
+        stream.error(
+            ApiException.of(
+                    410,
+                    "Expired",
+                    "too old resource version: %d (%d)".formatted(position, news.revision()))
+                .answer()
+                .body());
+        return;
+      }
+      if (generation != ended.get()) {
+        throw new CutException();
+      }
+      for (Change change : news.changes()) {
+        stream.change(change);
+      }
+      if (bookmarks && news.changes().isEmpty()) {
+        stream.bookmark(news.revision());
+      }
+      position = news.revision();
+    }
+    if (generation != ended.get()) {
+      throw new CutException();
+    }
+  }
+
+  private long begin(WatchStream stream, ApiRequest request)
+      throws IOException, InterruptedException {
+    String from = request.query().getOrDefault("resourceVersion", "");
+    if (!from.isEmpty() && !from.equals("0")) {
+      try {
+        return Long.parseLong(from);
+      } catch (NumberFormatException _) {
+        throw ApiException.of(
+            400, "BadRequest", "resourceVersion: Invalid value: \"%s\"".formatted(from));
+      }
+    }
+    Store.At now = store.now();
+    for (ObjectNode object :
+        now.objects().list(request.type().group(), request.type().plural(), request.namespace())) {
+      stream.existing(object, now.revision());
+    }
+    return now.revision();
+  }
+
+  private Duration next(long deadline) {
+    Duration left = Duration.ofNanos(Math.max(1, deadline - System.nanoTime()));
+    return left.compareTo(bookmarkEvery) < 0 ? left : bookmarkEvery;
+  }
+
+  private static Duration timeout(ApiRequest request) {
+    String seconds = request.query().getOrDefault("timeoutSeconds", "");
+    return seconds.isEmpty() || seconds.equals("0")
+        ? LONGEST
+        : Duration.ofSeconds(Long.parseLong(seconds));
+  }
+}

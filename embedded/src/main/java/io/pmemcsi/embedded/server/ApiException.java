@@ -1,0 +1,164 @@
+package io.pmemcsi.embedded.server;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.pmemcsi.embedded.apply.ApplyConflictException;
+import io.pmemcsi.embedded.json.Json;
+import io.pmemcsi.embedded.schema.FieldError;
+import io.pmemcsi.embedded.schema.ResourceType;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** A refusal, worded as the real server words it. */
+public final class ApiException extends RuntimeException {
+  private final int code;
+  private final transient ObjectNode status;
+
+  private ApiException(int code, ObjectNode status) {
+    super(Json.text(status, "message"));
+    this.code = code;
+    this.status = status;
+  }
+
+  /** What the client is sent. */
+  public ApiAnswer answer() {
+    return new ApiAnswer(code, status);
+  }
+
+  /** A refusal without details. */
+  public static ApiException of(int code, String reason, String message) {
+    ObjectNode status = Json.object();
+    status.put("kind", "Status").put("apiVersion", "v1");
+    status.putObject("metadata");
+    status.put("status", "Failure").put("message", message).put("reason", reason);
+    status.put("code", code);
+    return new ApiException(code, status);
+  }
+
+  private ApiException detail(ResourceType type, String name, String kind) {
+    ObjectNode details = status.putObject("details");
+    if (!name.isEmpty()) {
+      details.put("name", name);
+    }
+    if (!type.group().isEmpty()) {
+      details.put("group", type.group());
+    }
+    details.put("kind", kind);
+    return this;
+  }
+
+  static ApiException notFound(ResourceType type, String name) {
+    return of(404, "NotFound", "%s \"%s\" not found".formatted(type.groupResource(), name))
+        .detail(type, name, type.plural());
+  }
+
+  static ApiException alreadyExists(ResourceType type, String name) {
+    return of(
+            409, "AlreadyExists", "%s \"%s\" already exists".formatted(type.groupResource(), name))
+        .detail(type, name, type.plural());
+  }
+
+  static ApiException conflict(ResourceType type, String name, String why) {
+    return of(
+            409,
+            "Conflict",
+            "Operation cannot be fulfilled on %s \"%s\": %s"
+                .formatted(type.groupResource(), name, why))
+        .detail(type, name, type.plural());
+  }
+
+  static ApiException modified(ResourceType type, String name) {
+    return conflict(
+        type,
+        name,
+        "the object has been modified; please apply your changes to the latest version and try"
+            + " again");
+  }
+
+  static ApiException applyConflict(ApplyConflictException conflicts) {
+    ApiException refusal = of(409, "Conflict", String.valueOf(conflicts.getMessage()));
+    ArrayNode causes = refusal.status.putObject("details").putArray("causes");
+    conflicts
+        .conflicts()
+        .forEach(
+            conflict ->
+                causes
+                    .addObject()
+                    .put("reason", "FieldManagerConflict")
+                    .put("message", "conflict with " + conflict.manager())
+                    .put("field", conflict.field()));
+    return refusal;
+  }
+
+  static ApiException forbidden(ResourceType type, String name, String why) {
+    return of(
+            403,
+            "Forbidden",
+            "%s \"%s\" is forbidden: %s".formatted(type.groupResource(), name, why))
+        .detail(type, name, type.plural());
+  }
+
+  static ApiException invalid(ResourceType type, String name, List<FieldError> errors) {
+    String sentences =
+        errors.stream().map(FieldError::sentence).distinct().collect(Collectors.joining(", "));
+    ApiException refusal =
+        of(
+                422,
+                "Invalid",
+                "%s \"%s\" is invalid: %s"
+                    .formatted(
+                        type.groupKind(),
+                        name,
+                        errors.size() == 1 ? sentences : "[" + sentences + "]"))
+            .detail(type, name, type.kind());
+    ArrayNode causes = ((ObjectNode) refusal.status.get("details")).putArray("causes");
+    errors.forEach(
+        error ->
+            causes
+                .addObject()
+                .put("reason", error.reason())
+                .put("message", error.message())
+                .put("field", error.path()));
+    return refusal;
+  }
+
+  static ApiException badRequest(String message) {
+    return of(400, "BadRequest", message);
+  }
+
+  static ApiException gone(String message) {
+    return of(410, "Expired", message);
+  }
+
+  static ApiException internal(String message) {
+    ApiException refusal = of(500, "InternalError", "Internal error occurred: " + message);
+    refusal.status.putObject("details").putArray("causes").addObject().put("message", message);
+    return refusal;
+  }
+
+  /** No such address. */
+  public static ApiException noSuchPage() {
+    ApiException refusal = of(404, "NotFound", "the server could not find the requested resource");
+    refusal.status.putObject("details");
+    return refusal;
+  }
+
+  /** The method does not exist here. */
+  public static ApiException methodNotAllowed() {
+    ApiException refusal =
+        of(
+            405,
+            "MethodNotAllowed",
+            "the server does not allow this method on the requested resource");
+    refusal.status.putObject("details");
+    return refusal;
+  }
+
+  static ApiException unsupportedMediaType(String supported) {
+    return of(
+        415,
+        "UnsupportedMediaType",
+        "the body of the request was in an unknown format - accepted media types include: "
+            + supported);
+  }
+}

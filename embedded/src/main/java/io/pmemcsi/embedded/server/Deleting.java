@@ -1,0 +1,105 @@
+package io.pmemcsi.embedded.server;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.pmemcsi.embedded.json.Json;
+import io.pmemcsi.embedded.schema.ResourceType;
+import io.pmemcsi.embedded.store.Key;
+import io.pmemcsi.embedded.store.Transaction;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Deletes one object, or marks it as being deleted while finalizers hold it. */
+final class Deleting {
+  static final String CRD_CLEANUP = "customresourcecleanup.apiextensions.k8s.io";
+
+  private final Transaction transaction;
+  private final Surroundings surroundings;
+
+  Deleting(Transaction transaction, Surroundings surroundings) {
+    this.transaction = transaction;
+    this.surroundings = surroundings;
+  }
+
+  /** The answer to a delete: what is left of the object, or that it is gone. */
+  ApiAnswer delete(ResourceType type, ObjectNode live, DeleteOptions options) {
+    checkPreconditions(type, new Meta(live), options);
+    Key key = new Meta(live).key(type);
+    Optional<ObjectNode> left = delete(key, live, options.policy());
+    return new ApiAnswer(200, left.orElseGet(() -> success(type, new Meta(live))));
+  }
+
+  /** Deletes and returns what is left while it has to wait. */
+  Optional<ObjectNode> delete(Key key, ObjectNode live, Optional<DeleteOptions.Policy> policy) {
+    ObjectNode object = live.deepCopy();
+    Meta meta = new Meta(object);
+    meta.finalizers(finalizers(key, meta, policy));
+    boolean namespace = key.in("", "namespaces", "");
+    if (meta.finalizers().isEmpty() && !namespace) {
+      transaction.delete(key);
+      return Optional.empty();
+    }
+    if (!meta.deleting()) {
+      meta.set("deletionTimestamp", surroundings.now());
+      Json.child(object, "metadata").put("deletionGracePeriodSeconds", 0);
+      if (meta.generation() > 0) {
+        meta.generation(meta.generation() + 1);
+      }
+    }
+    if (namespace) {
+      Json.child(object, "metadata").remove("deletionGracePeriodSeconds");
+      Json.child(object, "status").put("phase", "Terminating");
+    }
+    return Optional.of(Json.same(object, live) ? live : transaction.put(key, object));
+  }
+
+  private static List<String> finalizers(
+      Key key, Meta meta, Optional<DeleteOptions.Policy> policy) {
+    List<String> names = new ArrayList<>(meta.finalizers());
+    if (policy.isPresent()) {
+      names.removeAll(List.of(Meta.FOREGROUND, Meta.ORPHAN));
+      switch (policy.get()) {
+        case FOREGROUND -> names.add(Meta.FOREGROUND);
+        case ORPHAN -> names.add(Meta.ORPHAN);
+        case BACKGROUND -> {}
+      }
+    }
+    if (key.in(Catalog.CRD_GROUP, Catalog.CRDS, "")
+        && !meta.deleting()
+        && !names.contains(CRD_CLEANUP)) {
+      names.add(CRD_CLEANUP);
+    }
+    return names;
+  }
+
+  private static void checkPreconditions(ResourceType type, Meta live, DeleteOptions options) {
+    if (!options.uid().isEmpty() && !options.uid().equals(live.uid())) {
+      throw ApiException.conflict(
+          type,
+          live.name(),
+          "Precondition failed: UID in precondition: %s, UID in object meta: %s"
+              .formatted(options.uid(), live.uid()));
+    }
+    String version = options.resourceVersion();
+    if (!version.isEmpty() && !version.equals(live.get("resourceVersion"))) {
+      throw ApiException.conflict(
+          type,
+          live.name(),
+          "Precondition failed: ResourceVersion in precondition: %s, ResourceVersion in object meta: %s"
+              .formatted(version, live.get("resourceVersion")));
+    }
+  }
+
+  private static ObjectNode success(ResourceType type, Meta live) {
+    ObjectNode status = Json.object();
+    status.put("kind", "Status").put("apiVersion", "v1");
+    status.putObject("metadata");
+    status.put("status", "Success");
+    ObjectNode details = status.putObject("details").put("name", live.name());
+    if (!type.group().isEmpty()) {
+      details.put("group", type.group());
+    }
+    details.put("kind", type.plural()).put("uid", live.uid());
+    return status;
+  }
+}
