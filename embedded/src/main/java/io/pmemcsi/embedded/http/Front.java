@@ -91,6 +91,11 @@ public final class Front implements HttpHandler {
         api.catalog()
             .find(now.objects(), address.group(), address.version(), address.plural())
             .orElseThrow(ApiException::noSuchPage);
+    if (header(exchange, "Upgrade").equalsIgnoreCase("websocket")) {
+      // A plain answer makes clients watch by HTTP, as they do behind proxies without WebSockets.
+      send(exchange, 200, "application/json", "{}".getBytes(StandardCharsets.UTF_8));
+      return;
+    }
     resource(exchange, request(exchange, address, type, bytes), now);
   }
 
