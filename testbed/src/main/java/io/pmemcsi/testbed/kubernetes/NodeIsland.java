@@ -36,6 +36,9 @@ final class NodeIsland implements AutoCloseable {
       ip link set node0 up
       ip link set node1 up
       ip route add default dev node0
+      # but whatever it looks for out there, name servers and cloud accounts, shall fail at once
+      ip route add unreachable 0.0.0.0/1
+      ip route add unreachable 128.0.0.0/1
       # a copy of the root file system that forgets what is written to it
       mkdir -p "$1/memory"
       mount -t tmpfs tmpfs "$1/memory"
