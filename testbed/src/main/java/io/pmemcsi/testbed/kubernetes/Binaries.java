@@ -42,14 +42,14 @@ public final class Binaries {
                     binaries.folder,
                     given
                         ? "let KUBEBUILDER_ASSETS name a folder that has it, or unset it"
-                        : "run 'make testbed-kubernetes'"));
+                        : "run 'make setup'"));
       }
     }
     return binaries;
   }
 
   private static Path cache(Map<String, String> environment) {
-    String home = environment.getOrDefault("HOME", "/root");
+    String home = environment.getOrDefault("HOME", System.getProperty("user.home"));
     String xdg = environment.getOrDefault("XDG_CACHE_HOME", "");
     Path root = xdg.isEmpty() ? Path.of(home, ".cache") : Path.of(xdg);
     return root.resolve("pmem-csi").resolve("kubernetes").resolve(CACHED_VERSION);
@@ -91,7 +91,7 @@ public final class Binaries {
 
     MissingProgramException(String program, Path folder) {
       super(
-          "no program %s in %s: put it there, or unset KUBEBUILDER_ASSETS and run 'make testbed-kubernetes'"
+          "no program %s in %s: put it there, or unset KUBEBUILDER_ASSETS and run 'make setup'"
               .formatted(program, folder));
     }
   }

@@ -43,6 +43,7 @@ public final class HollowNodes implements AutoCloseable {
   private final NodeIsland island;
   private final Map<String, ChildProcess> kubelets = new LinkedHashMap<>();
   private final ProbeAnswers answers;
+  private final Thread atExit = new Thread(this::stop, "hollow-nodes-stop");
 
   private HollowNodes(Cluster cluster, Binaries binaries, List<String> names) {
     this.client = cluster.admin();
@@ -51,6 +52,7 @@ public final class HollowNodes implements AutoCloseable {
         NodeIsland.create(
             folder.path(), binaries, URI.create(client.getConfiguration().getMasterUrl()));
     this.answers = ProbeAnswers.start(island, names::contains, client);
+    Runtime.getRuntime().addShutdownHook(atExit);
   }
 
   /** Starts nodes and returns when they are ready. */
@@ -94,10 +96,17 @@ public final class HollowNodes implements AutoCloseable {
   /** Ends the kubelets and deletes the nodes. */
   @Override
   public void close() {
-    kubelets.values().forEach(ChildProcess::close);
+    Runtime.getRuntime().removeShutdownHook(atExit);
+    List<String> names = names();
+    stop();
+    names.forEach(name -> client.nodes().withName(name).delete());
+  }
+
+  private synchronized void stop() {
     answers.close();
+    kubelets.values().forEach(ChildProcess::close);
+    kubelets.clear();
     island.close();
-    kubelets.keySet().forEach(name -> client.nodes().withName(name).delete());
     folder.close();
   }
 

@@ -6,9 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
+import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
+import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinitionBuilder;
 import io.fabric8.kubernetes.api.model.rbac.RoleBindingBuilder;
 import io.fabric8.kubernetes.api.model.rbac.RoleBuilder;
+import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
@@ -82,6 +86,62 @@ class ControlPlaneIT {
         .isInstanceOfSatisfying(
             KubernetesClientException.class, e -> assertThat(e.getCode()).isEqualTo(409))
         .hasMessageContaining("conflict with \"first\"");
+  }
+
+  @Test
+  void whatASandboxCreatedIsGoneWhenItIsClosed(Sandbox sandbox) {
+    for (int round = 1; round <= 2; round++) {
+      try (Sandbox own = sandbox.cluster().newSandbox("round")) {
+        own.create(definition());
+      }
+      assertThat(
+              sandbox
+                  .client()
+                  .apiextensions()
+                  .v1()
+                  .customResourceDefinitions()
+                  .withName("gadgets.testbed.example.com")
+                  .get())
+          .isNull();
+    }
+  }
+
+  @Test
+  void programsFindTheClusterThroughAFileAndHaveAServiceAccountsRights(Sandbox sandbox) {
+    Config config = Config.fromKubeconfig(sandbox.kubeconfigAs("default").toFile());
+
+    try (KubernetesClient nobody = new KubernetesClientBuilder().withConfig(config).build()) {
+      assertThat(nobody.getKubernetesVersion().getMinor()).isNotEmpty();
+      assertThatThrownBy(() -> nobody.configMaps().inNamespace(sandbox.namespace()).list())
+          .hasMessageContaining("system:serviceaccount:%s:default".formatted(sandbox.namespace()));
+    }
+  }
+
+  private static CustomResourceDefinition definition() {
+    return new CustomResourceDefinitionBuilder()
+        .withNewMetadata()
+        .withName("gadgets.testbed.example.com")
+        .endMetadata()
+        .withNewSpec()
+        .withGroup("testbed.example.com")
+        .withScope("Namespaced")
+        .withNewNames()
+        .withKind("Gadget")
+        .withPlural("gadgets")
+        .withSingular("gadget")
+        .endNames()
+        .addNewVersion()
+        .withName("v1")
+        .withServed(true)
+        .withStorage(true)
+        .withNewSchema()
+        .withNewOpenAPIV3Schema()
+        .withType("object")
+        .endOpenAPIV3Schema()
+        .endSchema()
+        .endVersion()
+        .endSpec()
+        .build();
   }
 
   private static void apply(KubernetesClient client, String writer, ConfigMap object) {
