@@ -4,7 +4,6 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.api.pmem.PmemSettings;
-import io.pmemcsi.api.pmem.TLSMaterial;
 import io.pmemcsi.base.error.UsageException;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.pmem.PmemBlueprint;
@@ -57,7 +56,6 @@ public final class Rendering {
 
   private static List<HasMetadata> pmem(PmemCSIDeployment resource, ClusterFacts facts) {
     PmemSettings settings = PmemSettings.of(resource);
-    TLSMaterial material = settings.tls();
-    return PmemBlueprint.of(settings, facts, PmemCertificates.assumed(settings, material)).wanted();
+    return PmemBlueprint.of(settings, facts, PmemCertificates.assumed(settings)).wanted();
   }
 }

@@ -9,7 +9,6 @@ import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
-import io.javaoperatorsdk.operator.processing.dependent.kubernetes.SSABasedGenericKubernetesResourceMatcher;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
 import java.util.ArrayList;
@@ -25,6 +24,7 @@ import java.util.regex.Pattern;
  */
 public final class ApiCluster<P extends HasMetadata> implements Cluster {
 
+  private static final ObjectMatcher MATCHER = new ObjectMatcher();
   private static final int UNPROCESSABLE = 422;
   private static final int WAITS_FOR_DELETION = 40;
   private static final long WAIT_MILLIS = 50;
@@ -65,8 +65,7 @@ public final class ApiCluster<P extends HasMetadata> implements Cluster {
 
   @Override
   public boolean matches(HasMetadata actual, HasMetadata wanted) {
-    return SSABasedGenericKubernetesResourceMatcher.<HasMetadata>getInstance()
-        .matches(actual, wanted, context);
+    return MATCHER.matches(actual, wanted, context);
   }
 
   /**

@@ -30,6 +30,11 @@ public record Blueprint(List<HasMetadata> wanted, List<HasMetadata> formerly) {
     return new Blueprint(wanted, List.of());
   }
 
+  /** The same without looking for what earlier releases made. */
+  public Blueprint withoutFormer() {
+    return of(wanted);
+  }
+
   boolean wants(HasMetadata object) {
     var ref = ObjectRef.of(object);
     return wanted.stream().map(ObjectRef::of).anyMatch(ref::isSameObjectAs);

@@ -28,10 +28,19 @@ public final class PmemBlueprint {
    */
   public static Blueprint of(
       PmemSettings settings, ClusterFacts facts, Optional<ControllerCertificates> certificates) {
+    return of(settings, facts, certificates, List.of());
+  }
+
+  static Blueprint of(
+      PmemSettings settings,
+      ClusterFacts facts,
+      Optional<ControllerCertificates> certificates,
+      List<HasMetadata> secrets) {
     var driver = new Driver(settings, facts);
     var wanted = new ArrayList<HasMetadata>();
     wanted.add(csiDriver(driver));
     wanted.addAll(new NodeAccess(driver).objects());
+    wanted.addAll(secrets);
     certificates.ifPresent(with -> addController(driver, with, wanted));
     wanted.add(new NodePods(driver).daemonSet());
     wanted.addAll(new NodeSetup(driver).objects());

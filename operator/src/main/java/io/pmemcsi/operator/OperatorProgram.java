@@ -1,0 +1,211 @@
+package io.pmemcsi.operator;
+
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.javaoperatorsdk.operator.Operator;
+import io.javaoperatorsdk.operator.OperatorException;
+import io.javaoperatorsdk.operator.api.config.ConfigurationServiceOverrider;
+import io.javaoperatorsdk.operator.api.config.LeaderElectionConfigurationBuilder;
+import io.javaoperatorsdk.operator.processing.retry.GenericRetry;
+import io.pmemcsi.base.error.FatalException;
+import io.pmemcsi.base.http.HttpEndpoint;
+import io.pmemcsi.base.http.ListenAddress;
+import io.pmemcsi.base.http.Page;
+import io.pmemcsi.base.http.Pages;
+import io.pmemcsi.base.version.Version;
+import io.pmemcsi.operator.events.EventWriter;
+import io.pmemcsi.operator.facts.ClusterFacts;
+import io.pmemcsi.operator.facts.ClusterProbe;
+import io.pmemcsi.operator.facts.KnownFacts;
+import io.pmemcsi.operator.facts.OwnPod;
+import io.pmemcsi.operator.metrics.OperatorMetrics;
+import io.pmemcsi.operator.pmem.PmemReconciler;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The running operator: its reconcilers, its metrics and its health, until it is closed. */
+public final class OperatorProgram implements AutoCloseable {
+
+  /** The lease on which replicas agree. */
+  public static final String LEASE = "pmem-csi-operator-lock";
+
+  private static final Logger LOG = LoggerFactory.getLogger(OperatorProgram.class);
+  private static final String COMPONENT = "pmem-csi-operator";
+  private static final int WORKERS = 8;
+  private static final Duration LOOK_AGAIN = Duration.ofMinutes(10);
+
+  private final Operator operator;
+  private final ExecutorService workers;
+  private final KubernetesClient client;
+  private final boolean ownClient;
+  private @Nullable HttpEndpoint endpoint;
+
+  private OperatorProgram(
+      Operator operator, ExecutorService workers, KubernetesClient client, boolean ownClient) {
+    this.operator = operator;
+    this.workers = workers;
+    this.client = client;
+    this.ownClient = ownClient;
+  }
+
+  /** Starts with a client of its own; returns once every cache is filled. */
+  public static OperatorProgram start(OperatorOptions options, Map<String, String> environment) {
+    return start(client(options), true, options, environment, Clock.systemUTC());
+  }
+
+  /** Starts with a given client, which stays open when the operator is closed. */
+  public static OperatorProgram start(
+      KubernetesClient client,
+      OperatorOptions options,
+      Map<String, String> environment,
+      Clock clock) {
+    return start(client, false, options, environment, clock);
+  }
+
+  private static OperatorProgram start(
+      KubernetesClient client,
+      boolean ownClient,
+      OperatorOptions options,
+      Map<String, String> environment,
+      Clock clock) {
+    var pod = new OwnPod(environment);
+    String namespace = pod.namespace();
+    String image = options.image().orElseGet(() -> pod.image(client, namespace));
+    KnownFacts facts = facts(client, namespace, image, clock);
+    var registry = new PrometheusRegistry();
+    Version.register(registry);
+    var metrics = new OperatorMetrics(registry);
+    ExecutorService workers =
+        Executors.newFixedThreadPool(WORKERS, Thread.ofVirtual().name("reconcile-", 0).factory());
+    var operator =
+        new Operator(
+            overrider -> configure(overrider, client, workers, metrics, options, pod, namespace));
+    operator.register(
+        new PmemReconciler(
+            facts, namespace, new EventWriter(client, COMPONENT, clock), metrics, clock),
+        overrider ->
+            overrider
+                .withName("pmemcsideployment")
+                .withFieldManager(PmemReconciler.FIELD_MANAGER)
+                .withReconciliationMaxInterval(LOOK_AGAIN)
+                .withRetry(
+                    new GenericRetry()
+                        .setInitialInterval(200)
+                        .setIntervalMultiplier(1.6)
+                        .setMaxInterval(30_000)
+                        .setMaxAttempts(-1)));
+    var program = new OperatorProgram(operator, workers, client, ownClient);
+    program.run(options.metrics(), registry, facts.get());
+    return program;
+  }
+
+  private static void configure(
+      ConfigurationServiceOverrider overrider,
+      KubernetesClient client,
+      ExecutorService workers,
+      OperatorMetrics metrics,
+      OperatorOptions options,
+      OwnPod pod,
+      String namespace) {
+    overrider
+        .withKubernetesClient(client)
+        .withCloseClientOnStop(false)
+        .withExecutorService(workers)
+        .withReconciliationTerminationTimeout(Duration.ofSeconds(5))
+        .withMetrics(metrics);
+    if (options.leaderElection()) {
+      overrider.withLeaderElectionConfiguration(
+          LeaderElectionConfigurationBuilder.aLeaderElectionConfiguration(LEASE)
+              .withLeaseNamespace(namespace)
+              .withIdentity(
+                  pod.name().orElse(COMPONENT) + "-" + UUID.randomUUID().toString().substring(0, 8))
+              .build());
+    }
+  }
+
+  private void run(
+      Optional<ListenAddress> address, PrometheusRegistry registry, ClusterFacts facts) {
+    try {
+      address.ifPresent(where -> endpoint = HttpEndpoint.start(where, pages(registry)));
+      operator.start();
+    } catch (OperatorException e) {
+      close();
+      throw new FatalException(
+          "cannot watch the cluster: %s; are the CRDs of deploy/crd installed and may this account"
+                  .formatted(e.getMessage())
+              + " read what deploy/operator/pmem-csi-operator.yaml allows?",
+          e);
+    } catch (RuntimeException e) {
+      close();
+      throw e;
+    }
+    LOG.atInfo()
+        .addKeyValue("version", Version.current())
+        .addKeyValue("kubernetes", facts.version())
+        .addKeyValue("namespace", facts.namespace())
+        .addKeyValue("image", facts.defaultImage())
+        .log("PMEM-CSI operator started.");
+  }
+
+  /** The port of metrics and health, if they are offered. */
+  public Optional<Integer> metricsPort() {
+    return Optional.ofNullable(endpoint).map(HttpEndpoint::port);
+  }
+
+  @Override
+  public void close() {
+    operator.stop();
+    if (endpoint != null) {
+      endpoint.close();
+    }
+    workers.shutdownNow();
+    if (ownClient) {
+      client.close();
+    }
+    LOG.atInfo().log("PMEM-CSI operator stopped.");
+  }
+
+  private Map<String, Page> pages(PrometheusRegistry registry) {
+    var pages = new HashMap<>(Pages.metrics("/metrics", registry));
+    pages.put("/healthz", Pages.health(Optional::empty));
+    pages.put("/readyz", Pages.health(this::notReady));
+    return pages;
+  }
+
+  private Optional<String> notReady() {
+    return operator.getRuntimeInfo().isStarted()
+            && operator.getRuntimeInfo().allEventSourcesAreHealthy()
+        ? Optional.empty()
+        : Optional.of("caches are not filled");
+  }
+
+  private static KnownFacts facts(
+      KubernetesClient client, String namespace, String image, Clock clock) {
+    try {
+      var probe = new ClusterProbe(client);
+      return new KnownFacts(() -> probe.facts(namespace, image), clock);
+    } catch (KubernetesClientException e) {
+      throw new FatalException("cannot reach the API server: " + e.getMessage(), e);
+    }
+  }
+
+  private static KubernetesClient client(OperatorOptions options) {
+    var builder = new KubernetesClientBuilder();
+    options
+        .kubeconfig()
+        .ifPresent(file -> builder.withConfig(Config.fromKubeconfig(file.toFile())));
+    return builder.build();
+  }
+}

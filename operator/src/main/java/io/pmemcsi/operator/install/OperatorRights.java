@@ -1,0 +1,103 @@
+package io.pmemcsi.operator.install;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
+import io.fabric8.kubernetes.api.model.rbac.PolicyRule;
+import io.fabric8.kubernetes.api.model.rbac.PolicyRuleBuilder;
+import io.fabric8.kubernetes.api.model.rbac.Role;
+import io.pmemcsi.api.pmem.PmemCSIDeployment;
+import io.pmemcsi.api.pmem.PmemSettings;
+import io.pmemcsi.operator.facts.ClusterFacts;
+import io.pmemcsi.operator.facts.KubernetesVersion;
+import io.pmemcsi.operator.facts.ServedApi;
+import io.pmemcsi.operator.pmem.ControllerCertificates;
+import io.pmemcsi.operator.pmem.PmemBlueprint;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+
+/** What the operator may do, without a wildcard and without secrets of other namespaces. */
+final class OperatorRights {
+
+  /** Server-side apply is a patch, and a create where the object is missing. */
+  private static final String LOOK_AFTER = "get,list,watch,create,patch,delete";
+
+  private static final String WATCH = "get,list,watch";
+  private static final String RBAC = "rbac.authorization.k8s.io";
+
+  private final List<HasMetadata> granted = everyBlueprint();
+
+  List<PolicyRule> inOwnNamespace() {
+    return new Rights()
+        .allow("", "serviceaccounts,services,secrets", LOOK_AFTER)
+        .allow("", "configmaps", "get,delete")
+        .allow("", "pods", WATCH)
+        .allow("apps", "deployments,daemonsets", LOOK_AFTER)
+        .allow("apps", "statefulsets", "get,delete")
+        .allow(RBAC, "roles,rolebindings", LOOK_AFTER)
+        .allow("coordination.k8s.io", "leases", "get,create,update,patch")
+        .allowAll(
+            granted.stream()
+                .filter(Role.class::isInstance)
+                .flatMap(role -> ((Role) role).getRules().stream())
+                .toList())
+        .rules();
+  }
+
+  List<PolicyRule> inCluster() {
+    var rules =
+        new ArrayList<>(
+            new Rights()
+                .allow(PmemCSIDeployment.GROUP, "pmemcsideployments", WATCH)
+                .allow(PmemCSIDeployment.GROUP, "pmemcsideployments/status", "get,update,patch")
+                .allow(PmemCSIDeployment.GROUP, "pmemcsideployments/finalizers", "update")
+                .allow("", "nodes", WATCH)
+                .allow("storage.k8s.io", "csidrivers", LOOK_AFTER)
+                .allow(RBAC, "clusterroles,clusterrolebindings", LOOK_AFTER)
+                .allow("admissionregistration.k8s.io", "mutatingwebhookconfigurations", LOOK_AFTER)
+                .allowAll(
+                    granted.stream()
+                        .filter(ClusterRole.class::isInstance)
+                        .flatMap(role -> ((ClusterRole) role).getRules().stream())
+                        .toList())
+                .rules());
+    // on OpenShift privileged pods need this role, which only its holders or binders may pass on
+    rules.add(
+        new PolicyRuleBuilder()
+            .withApiGroups(RBAC)
+            .withResources("clusterroles")
+            .withResourceNames("system:openshift:scc:privileged")
+            .withVerbs("bind")
+            .build());
+    return rules;
+  }
+
+  /** Events about resources of the whole cluster live in the default namespace. */
+  static List<PolicyRule> inDefaultNamespace() {
+    return new Rights().allow("", "events", "create,patch").rules();
+  }
+
+  /** All that may ever be granted, on whatever cluster. */
+  private static List<HasMetadata> everyBlueprint() {
+    var resource = new PmemCSIDeployment();
+    resource.setMetadata(new ObjectMetaBuilder().withName("any").build());
+    PmemSettings settings = PmemSettings.of(resource);
+    var objects = new ArrayList<HasMetadata>();
+    for (int minor = KubernetesVersion.OLDEST.minor();
+        minor <= KubernetesVersion.NEWEST_KNOWN.minor();
+        minor++) {
+      var facts =
+          new ClusterFacts(
+              new KubernetesVersion(1, minor), "any", "any", EnumSet.allOf(ServedApi.class));
+      objects.addAll(
+          PmemBlueprint.of(
+                  settings,
+                  facts,
+                  Optional.of(new ControllerCertificates("any", Optional.empty(), false)))
+              .wanted());
+    }
+    return objects;
+  }
+}

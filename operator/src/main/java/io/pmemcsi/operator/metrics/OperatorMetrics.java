@@ -1,0 +1,171 @@
+package io.pmemcsi.operator.metrics;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.javaoperatorsdk.operator.api.monitoring.Metrics;
+import io.javaoperatorsdk.operator.api.reconciler.RetryInfo;
+import io.javaoperatorsdk.operator.processing.event.Event;
+import io.javaoperatorsdk.operator.processing.event.ResourceID;
+import io.pmemcsi.operator.engine.Outcome;
+import io.prometheus.metrics.core.metrics.Counter;
+import io.prometheus.metrics.core.metrics.Gauge;
+import io.prometheus.metrics.core.metrics.Histogram;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import io.prometheus.metrics.model.snapshots.Labels;
+import io.prometheus.metrics.model.snapshots.UnknownSnapshot;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Counts what the operator does. */
+public final class OperatorMetrics implements Metrics, OutcomeListener {
+
+  private static final String PREFIX = "pmem_csi_operator_";
+
+  private record Identity(String kind, String name, String uid) {}
+
+  private final Map<Identity, String> phases = new ConcurrentHashMap<>();
+  private final Map<Identity, AtomicLong> reconciles = new ConcurrentHashMap<>();
+  private final Counter events;
+  private final Counter runs;
+  private final Counter errors;
+  private final Counter applied;
+  private final Counter pruned;
+  private final Counter conflicts;
+  private final Histogram duration;
+  private final Gauge running;
+  private final Gauge waiting;
+
+  public OperatorMetrics(PrometheusRegistry registry) {
+    events = counter(registry, "events", "Changes that woke a reconciler.");
+    runs = counter(registry, "reconciles", "Runs of a reconciler.", "kind");
+    errors = counter(registry, "reconcile_errors", "Runs that ended with an error.", "kind");
+    applied = counter(registry, "objects_applied", "Objects written.", "kind");
+    pruned = counter(registry, "objects_pruned", "Objects deleted as unwanted.", "kind");
+    conflicts = counter(registry, "object_conflicts", "Foreign objects met.", "kind");
+    duration =
+        Histogram.builder()
+            .name(PREFIX + "reconcile_duration_seconds")
+            .help("How long a run takes.")
+            .classicOnly()
+            .register(registry);
+    running = gauge(registry, "reconciles_running", "Runs under way.");
+    waiting = gauge(registry, "queue_length", "Resources that wait for a run.");
+    registry.register(this::phases);
+    registry.register(this::upstreamReconciles);
+  }
+
+  @Override
+  public void receivedEvent(Event event, Map<String, Object> metadata) {
+    events.inc();
+  }
+
+  @Override
+  public void reconcileCustomResource(
+      HasMetadata resource, @Nullable RetryInfo retry, Map<String, Object> metadata) {
+    waiting.inc();
+  }
+
+  @Override
+  public void reconciliationExecutionStarted(HasMetadata resource, Map<String, Object> metadata) {
+    waiting.dec();
+    running.inc();
+    runs.labelValues(resource.getKind()).inc();
+    reconciles.computeIfAbsent(identity(resource), key -> new AtomicLong()).incrementAndGet();
+  }
+
+  @Override
+  public void reconciliationExecutionFinished(HasMetadata resource, Map<String, Object> metadata) {
+    running.dec();
+  }
+
+  @Override
+  public void failedReconciliation(
+      HasMetadata resource, Exception exception, Map<String, Object> metadata) {
+    errors.labelValues(resource.getKind()).inc();
+  }
+
+  @Override
+  public void cleanupDoneFor(ResourceID resource, Map<String, Object> metadata) {
+    String name = resource.getName();
+    phases.keySet().removeIf(identity -> identity.name().equals(name));
+    reconciles.keySet().removeIf(identity -> identity.name().equals(name));
+  }
+
+  @Override
+  public <T> T timeControllerExecution(ControllerExecution<T> execution) throws Exception {
+    long start = System.nanoTime();
+    try {
+      return execution.execute();
+    } finally {
+      duration.observe((System.nanoTime() - start) / 1e9);
+    }
+  }
+
+  @Override
+  public void brought(HasMetadata resource, Outcome outcome) {
+    String kind = resource.getKind();
+    applied.labelValues(kind).inc(outcome.applied().size() + (double) outcome.recreated().size());
+    pruned.labelValues(kind).inc(outcome.pruned().size());
+    conflicts.labelValues(kind).inc(outcome.conflicts().size());
+  }
+
+  @Override
+  public void phase(HasMetadata resource, String phase) {
+    phases.put(identity(resource), phase);
+  }
+
+  private io.prometheus.metrics.model.snapshots.GaugeSnapshot phases() {
+    var builder =
+        io.prometheus.metrics.model.snapshots.GaugeSnapshot.builder()
+            .name(PREFIX + "resources")
+            .help("Resources by kind and phase.");
+    phases.entrySet().stream()
+        .collect(
+            Collectors.groupingBy(
+                entry -> Labels.of("kind", entry.getKey().kind(), "phase", entry.getValue()),
+                Collectors.counting()))
+        .forEach(
+            (labels, count) ->
+                builder.dataPoint(
+                    io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapshot
+                        .builder()
+                        .labels(labels)
+                        .value(count.doubleValue())
+                        .build()));
+    return builder.build();
+  }
+
+  /** Under the name that existing dashboards know, which does not end in total. */
+  private UnknownSnapshot upstreamReconciles() {
+    var builder =
+        UnknownSnapshot.builder()
+            .name("pmem_csi_deployment_reconcile")
+            .help("Runs of the reconciler for a deployment.");
+    reconciles.forEach(
+        (identity, count) ->
+            builder.dataPoint(
+                UnknownSnapshot.UnknownDataPointSnapshot.builder()
+                    .labels(Labels.of("name", identity.name(), "uid", identity.uid()))
+                    .value(count.doubleValue())
+                    .build()));
+    return builder.build();
+  }
+
+  private static Identity identity(HasMetadata resource) {
+    return new Identity(
+        resource.getKind(),
+        resource.getMetadata().getName(),
+        String.valueOf(resource.getMetadata().getUid()));
+  }
+
+  private static Counter counter(
+      PrometheusRegistry registry, String name, String help, String... labels) {
+    return Counter.builder().name(PREFIX + name).help(help).labelNames(labels).register(registry);
+  }
+
+  private static Gauge gauge(PrometheusRegistry registry, String name, String help) {
+    return Gauge.builder().name(PREFIX + name).help(help).register(registry);
+  }
+}

@@ -1,0 +1,14 @@
+package io.pmemcsi.operator.metrics;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.pmemcsi.operator.engine.Outcome;
+
+/** Is told what the reconcilers did. */
+public interface OutcomeListener {
+
+  /** The engine has run for a resource. */
+  void brought(HasMetadata resource, Outcome outcome);
+
+  /** A resource is in a phase, perhaps the same as before. */
+  void phase(HasMetadata resource, String phase);
+}

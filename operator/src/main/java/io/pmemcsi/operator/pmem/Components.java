@@ -1,0 +1,93 @@
+package io.pmemcsi.operator.pmem;
+
+import static io.pmemcsi.api.pmem.DriverComponent.CONTROLLER;
+import static io.pmemcsi.api.pmem.DriverComponent.NODE;
+import static io.pmemcsi.api.pmem.DriverComponent.NOT_READY;
+import static io.pmemcsi.api.pmem.DriverComponent.READY;
+
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.apps.Deployment;
+import io.pmemcsi.api.pmem.DriverComponent;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** Whether every wanted pod of the current generation is ready. */
+final class Components {
+
+  private Components() {}
+
+  static DriverComponent node(Optional<DaemonSet> found, Map<String, String> nodeSelector) {
+    if (found.isEmpty() || !current(found.get())) {
+      return component(NODE, false, "Node daemon set has not started yet.");
+    }
+    var status = found.get().getStatus();
+    int wanted = number(status.getDesiredNumberScheduled());
+    int updated = number(status.getUpdatedNumberScheduled());
+    int ready = number(status.getNumberReady());
+    if (wanted == 0) {
+      return component(
+          NODE,
+          false,
+          "No node has the labels %s: label the nodes on which the driver shall run."
+              .formatted(new TreeMap<>(nodeSelector)));
+    }
+    if (updated < wanted) {
+      return component(
+          NODE,
+          false,
+          "%d out of %d driver pods are ready, %d of them still run the previous revision."
+              .formatted(ready, wanted, Math.max(0, ready - updated)));
+    }
+    return ready < wanted
+        ? component(NODE, false, "%d out of %d driver pods are ready".formatted(ready, wanted))
+        : component(NODE, true, "All %d node driver pod(s) running successfully".formatted(wanted));
+  }
+
+  static DriverComponent controller(Optional<Deployment> found) {
+    if (found.isEmpty() || !current(found.get())) {
+      return component(CONTROLLER, false, "Controller deployment has not started yet.");
+    }
+    Deployment deployment = found.get();
+    int wanted =
+        deployment.getSpec().getReplicas() == null ? 1 : deployment.getSpec().getReplicas();
+    int ready = number(deployment.getStatus().getReadyReplicas());
+    int updated = number(deployment.getStatus().getUpdatedReplicas());
+    int total = number(deployment.getStatus().getReplicas());
+    return ready >= wanted && updated >= wanted && total <= wanted
+        ? component(
+            CONTROLLER,
+            true,
+            "%d instance(s) of controller driver is running successfully".formatted(wanted))
+        : component(
+            CONTROLLER,
+            false,
+            "Waiting for deployment to be ready: %d of %d replicas are ready"
+                .formatted(Math.min(ready, updated), wanted));
+  }
+
+  private static boolean current(DaemonSet workload) {
+    return workload.getStatus() != null
+        && seen(
+            workload.getMetadata().getGeneration(), workload.getStatus().getObservedGeneration());
+  }
+
+  private static boolean current(Deployment workload) {
+    return workload.getStatus() != null
+        && seen(
+            workload.getMetadata().getGeneration(), workload.getStatus().getObservedGeneration());
+  }
+
+  private static boolean seen(@Nullable Long generation, @Nullable Long observed) {
+    return observed != null && generation != null && observed >= generation;
+  }
+
+  private static int number(@Nullable Integer value) {
+    return value == null ? 0 : value;
+  }
+
+  private static DriverComponent component(String name, boolean ready, String reason) {
+    return new DriverComponent(name, ready ? READY : NOT_READY, reason, null);
+  }
+}

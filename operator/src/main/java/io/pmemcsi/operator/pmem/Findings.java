@@ -1,0 +1,47 @@
+package io.pmemcsi.operator.pmem;
+
+import io.pmemcsi.api.pmem.DeploymentCondition;
+import io.pmemcsi.api.pmem.DriverComponent;
+import io.pmemcsi.api.pmem.UnpreparedNode;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What one look at a driver has brought to light, without any times.
+ *
+ * @param generation of the resource that was looked at
+ * @param failure why nothing can go on, and what to do
+ * @param conditions those that were looked into; others keep what they said
+ * @param components empty if nobody could look
+ */
+record Findings(
+    long generation,
+    Optional<String> failure,
+    List<DeploymentCondition> conditions,
+    List<DriverComponent> components,
+    List<UnpreparedNode> unpreparedNodes,
+    Optional<Instant> certificateExpires) {
+
+  static final String TRUE = "True";
+  static final String FALSE = "False";
+
+  Findings {
+    conditions = List.copyOf(conditions);
+    components = List.copyOf(components);
+    unpreparedNodes = List.copyOf(unpreparedNodes);
+  }
+
+  static Findings failed(long generation, String reason, List<DeploymentCondition> conditions) {
+    return new Findings(
+        generation, Optional.of(reason), conditions, List.of(), List.of(), Optional.empty());
+  }
+
+  static DeploymentCondition condition(String type, boolean status, String reason) {
+    return new DeploymentCondition(type, status ? TRUE : FALSE, reason, null, null);
+  }
+
+  static DeploymentCondition condition(String type, boolean status, String reason, String message) {
+    return new DeploymentCondition(type, status ? TRUE : FALSE, reason, message, null);
+  }
+}

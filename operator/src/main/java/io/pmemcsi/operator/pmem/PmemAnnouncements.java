@@ -1,0 +1,36 @@
+package io.pmemcsi.operator.pmem;
+
+import static io.pmemcsi.api.pmem.PmemCSIDeploymentStatus.PHASE_FAILED;
+import static io.pmemcsi.api.pmem.PmemCSIDeploymentStatus.PHASE_RUNNING;
+
+import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
+import io.pmemcsi.operator.events.Announcement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+
+/** Which events a change of status is worth: one per change, none per repetition. */
+final class PmemAnnouncements {
+
+  static final Announcement NEW =
+      Announcement.normal("NewDeployment", "Processing new driver deployment");
+
+  private PmemAnnouncements() {}
+
+  static boolean isNew(PmemCSIDeploymentStatus status) {
+    return status.phaseOrNew().isEmpty();
+  }
+
+  static List<Announcement> of(PmemCSIDeploymentStatus previous, PmemCSIDeploymentStatus next) {
+    var result = new ArrayList<Announcement>();
+    boolean sameReason = Objects.equals(previous.reason(), next.reason());
+    boolean samePhase = previous.phaseOrNew().equals(next.phaseOrNew());
+    if (next.phaseOrNew().equals(PHASE_RUNNING) && !samePhase) {
+      result.add(Announcement.normal("Running", "Driver deployment successful"));
+    }
+    if (next.phaseOrNew().equals(PHASE_FAILED) && !(samePhase && sameReason)) {
+      result.add(Announcement.warning("Failed", String.valueOf(next.reason())));
+    }
+    return result;
+  }
+}

@@ -1,0 +1,296 @@
+package io.pmemcsi.operator.pmem;
+
+import static io.pmemcsi.api.pmem.DeploymentCondition.DRIVER_DEPLOYED;
+import static java.net.HttpURLConnection.HTTP_CONFLICT;
+import static java.net.HttpURLConnection.HTTP_NOT_FOUND;
+
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.apps.Deployment;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.javaoperatorsdk.operator.api.reconciler.Context;
+import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
+import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
+import io.javaoperatorsdk.operator.api.reconciler.RetryInfo;
+import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
+import io.javaoperatorsdk.operator.processing.event.source.EventSource;
+import io.pmemcsi.api.pmem.DeploymentCondition;
+import io.pmemcsi.api.pmem.DriverComponent;
+import io.pmemcsi.api.pmem.PmemCSIDeployment;
+import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
+import io.pmemcsi.api.pmem.PmemSettings;
+import io.pmemcsi.operator.engine.ApiCluster;
+import io.pmemcsi.operator.engine.Blueprint;
+import io.pmemcsi.operator.engine.Engine;
+import io.pmemcsi.operator.engine.ObjectRef;
+import io.pmemcsi.operator.engine.Outcome;
+import io.pmemcsi.operator.engine.Owner;
+import io.pmemcsi.operator.events.EventWriter;
+import io.pmemcsi.operator.facts.ClusterFacts;
+import io.pmemcsi.operator.metrics.OutcomeListener;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One walk per change: read and check, facts, blueprint, engine, status. It never walks back, and
+ * everything that it decides is decided by pure code beside it.
+ */
+public final class PmemReconciler implements Reconciler<PmemCSIDeployment> {
+
+  /** Under which all objects are written. */
+  public static final String FIELD_MANAGER = "pmem-csi-operator";
+
+  private static final Logger LOG = LoggerFactory.getLogger(PmemReconciler.class);
+
+  /** How soon to look whether a foreign object or a dying one is gone; it is not watched. */
+  private static final Duration SOON = Duration.ofSeconds(2);
+
+  private static final Duration AT_LEAST_DAILY = Duration.ofDays(1);
+  private static final int ATTEMPTS_BEFORE_FAILED = 3;
+
+  private final Supplier<ClusterFacts> facts;
+  private final PmemWatches watches;
+  private final EventWriter events;
+  private final OutcomeListener listener;
+  private final Clock clock;
+  private final Set<String> searchedForFormer = ConcurrentHashMap.newKeySet();
+
+  public PmemReconciler(
+      Supplier<ClusterFacts> facts,
+      String namespace,
+      EventWriter events,
+      OutcomeListener listener,
+      Clock clock) {
+    this.facts = facts;
+    this.watches = new PmemWatches(namespace);
+    this.events = events;
+    this.listener = listener;
+    this.clock = clock;
+  }
+
+  @Override
+  public List<EventSource<?, PmemCSIDeployment>> prepareEventSources(
+      EventSourceContext<PmemCSIDeployment> context) {
+    return watches.eventSources(context);
+  }
+
+  @Override
+  public UpdateControl<PmemCSIDeployment> reconcile(
+      PmemCSIDeployment resource, Context<PmemCSIDeployment> context) {
+    if (resource.getMetadata().getDeletionTimestamp() != null) {
+      // the garbage collector follows the owner references
+      return UpdateControl.noUpdate();
+    }
+    if (PmemAnnouncements.isNew(resource.getStatus())) {
+      events.write(resource, PmemAnnouncements.NEW, "");
+    }
+    try {
+      Round round = round(resource, context);
+      publish(resource, round.found(), context);
+      UpdateControl<PmemCSIDeployment> control = UpdateControl.noUpdate();
+      round.again().ifPresent(control::rescheduleAfter);
+      return control;
+    } catch (KubernetesClientException e) {
+      if (permanent(e) || attempt(context) >= ATTEMPTS_BEFORE_FAILED) {
+        publish(resource, failed(resource, "the API server refuses: " + message(e)), context);
+      }
+      throw e;
+    }
+  }
+
+  /** What one walk found, and when to walk again without being woken. */
+  private record Round(Findings found, Optional<Duration> again) {}
+
+  private Round round(PmemCSIDeployment resource, Context<PmemCSIDeployment> context) {
+    PmemSettings settings;
+    PmemCertificates.Prepared prepared;
+    Blueprint blueprint;
+    try {
+      settings = PmemSettings.of(resource);
+      Optional<String> problem = NameCheck.problem(settings);
+      if (problem.isPresent()) {
+        return new Round(failed(resource, problem.get()), Optional.empty());
+      }
+      ClusterFacts known = facts.get();
+      prepared =
+          new PmemCertificates(settings, known, clock.instant())
+              .prepare(name -> watches.secret(context, name));
+      if (prepared.failure().isPresent()) {
+        return new Round(failed(resource, prepared), Optional.empty());
+      }
+      blueprint = PmemBlueprint.of(settings, known, prepared.certificates(), prepared.secrets());
+    } catch (IllegalArgumentException e) {
+      return new Round(failed(resource, String.valueOf(e.getMessage())), Optional.empty());
+    }
+    return bring(resource, settings, prepared, blueprint, context);
+  }
+
+  private Round bring(
+      PmemCSIDeployment resource,
+      PmemSettings settings,
+      PmemCertificates.Prepared prepared,
+      Blueprint blueprint,
+      Context<PmemCSIDeployment> context) {
+    String uid = resource.getMetadata().getUid();
+    boolean searched = searchedForFormer.contains(uid);
+    var engine =
+        new Engine(
+            PmemWatches.MARKS,
+            context.getControllerConfiguration().fieldManager(),
+            context.getClient().getKubernetesSerialization());
+    var cluster = new ApiCluster<>(context, watches.owned());
+    Outcome outcome =
+        engine.bring(Owner.of(resource), searched ? blueprint.withoutFormer() : blueprint, cluster);
+    listener.brought(resource, outcome);
+    if (outcome.changedSomething()) {
+      LOG.atInfo()
+          .addKeyValue("deployment", resource.getMetadata().getName())
+          .addKeyValue("applied", outcome.applied().size())
+          .addKeyValue("recreated", outcome.recreated().size())
+          .addKeyValue("pruned", outcome.pruned().size())
+          .log("Objects brought to the wanted state.");
+    }
+    if (!outcome.conflicts().isEmpty()) {
+      return new Round(failed(resource, foreign(outcome)), Optional.of(SOON));
+    }
+    searchedForFormer.add(uid);
+    return new Round(
+        deployed(resource, settings, prepared, context),
+        outcome.complete() ? until(prepared.due()) : Optional.of(SOON));
+  }
+
+  private Findings deployed(
+      PmemCSIDeployment resource,
+      PmemSettings settings,
+      PmemCertificates.Prepared prepared,
+      Context<PmemCSIDeployment> context) {
+    var names = new PmemNames(settings.driver());
+    var components = new ArrayList<DriverComponent>();
+    if (prepared.certificates().isPresent()) {
+      components.add(
+          Components.controller(secondary(context, Deployment.class, names.controller())));
+    }
+    components.add(
+        Components.node(
+            secondary(context, DaemonSet.class, names.nodeDaemonSet()), settings.nodeSelector()));
+    var conditions = new ArrayList<>(prepared.conditions());
+    conditions.add(Findings.condition(DRIVER_DEPLOYED, true, "Driver deployed successfully."));
+    sharing(resource, context).ifPresent(conditions::add);
+    return new Findings(
+        resource.getMetadata().getGeneration(),
+        Optional.empty(),
+        conditions,
+        components,
+        List.of(),
+        prepared.expires());
+  }
+
+  private static Optional<DeploymentCondition> sharing(
+      PmemCSIDeployment resource, Context<PmemCSIDeployment> context) {
+    String own = resource.getMetadata().getName();
+    List<PmemCSIDeployment> others =
+        context
+            .getPrimaryCache()
+            .list(other -> !other.getMetadata().getName().equals(own))
+            .toList();
+    return NodeSharing.condition(resource, others, PmemWatches.nodes(context));
+  }
+
+  private static Findings failed(PmemCSIDeployment resource, PmemCertificates.Prepared prepared) {
+    String reason = prepared.failure().orElseThrow();
+    var conditions = new ArrayList<>(prepared.conditions());
+    conditions.add(Findings.condition(DRIVER_DEPLOYED, false, reason));
+    return Findings.failed(resource.getMetadata().getGeneration(), reason, conditions);
+  }
+
+  private static Findings failed(PmemCSIDeployment resource, String reason) {
+    return Findings.failed(
+        resource.getMetadata().getGeneration(),
+        reason,
+        List.of(Findings.condition(DRIVER_DEPLOYED, false, reason)));
+  }
+
+  private static String foreign(Outcome outcome) {
+    return outcome.conflicts().stream().map(ObjectRef::toString).collect(Collectors.joining(", "))
+        + ": exists, but was not made for this deployment; remove it or choose another name";
+  }
+
+  /** Writes events first: repeated after a crash they meet themselves, a status would hide them. */
+  private void publish(
+      PmemCSIDeployment resource, Findings found, Context<PmemCSIDeployment> context) {
+    PmemCSIDeployment current = resource;
+    for (int attempt = 0; ; attempt++) {
+      PmemCSIDeploymentStatus previous = current.getStatus();
+      PmemCSIDeploymentStatus next = PmemStatus.next(previous, found, clock.instant());
+      listener.phase(resource, next.phaseOrNew());
+      if (next.equals(previous)) {
+        return;
+      }
+      for (var announcement : PmemAnnouncements.of(previous, next)) {
+        events.write(resource, announcement, String.valueOf(previous.lastUpdated()));
+      }
+      try {
+        var copy = context.getClient().getKubernetesSerialization().clone(current);
+        copy.setStatus(next);
+        context.getClient().resource(copy).updateStatus();
+        return;
+      } catch (KubernetesClientException e) {
+        if (e.getCode() == HTTP_NOT_FOUND) {
+          return;
+        }
+        if (e.getCode() != HTTP_CONFLICT || attempt > 0) {
+          throw e;
+        }
+        PmemCSIDeployment fresh = context.getClient().resource(resource).get();
+        if (fresh == null
+            || !fresh.getMetadata().getUid().equals(resource.getMetadata().getUid())) {
+          return;
+        }
+        current = fresh;
+      }
+    }
+  }
+
+  private Optional<Duration> until(Optional<Instant> due) {
+    return due.map(
+        instant -> {
+          Duration left = Duration.between(clock.instant(), instant);
+          return left.compareTo(SOON) < 0
+              ? SOON
+              : left.compareTo(AT_LEAST_DAILY) > 0 ? AT_LEAST_DAILY : left;
+        });
+  }
+
+  private static <R extends io.fabric8.kubernetes.api.model.HasMetadata> Optional<R> secondary(
+      Context<PmemCSIDeployment> context, Class<R> kind, String name) {
+    return context
+        .getSecondaryResourcesAsStream(kind)
+        .filter(object -> object.getMetadata().getName().equals(name))
+        .findFirst();
+  }
+
+  private static boolean permanent(KubernetesClientException e) {
+    return switch (e.getCode()) {
+      case 400, 403, 422 -> true;
+      default -> false;
+    };
+  }
+
+  private static int attempt(Context<PmemCSIDeployment> context) {
+    return context.getRetryInfo().map(RetryInfo::getAttemptCount).orElse(0);
+  }
+
+  private static String message(KubernetesClientException e) {
+    String status = e.getStatus() == null ? null : e.getStatus().getMessage();
+    return status == null ? String.valueOf(e.getMessage()) : status;
+  }
+}

@@ -1,0 +1,100 @@
+package io.pmemcsi.operator.pmem;
+
+import static io.pmemcsi.api.pmem.PmemCSIDeploymentStatus.PHASE_FAILED;
+import static io.pmemcsi.api.pmem.PmemCSIDeploymentStatus.PHASE_INITIALIZING;
+import static io.pmemcsi.api.pmem.PmemCSIDeploymentStatus.PHASE_RUNNING;
+
+import io.pmemcsi.api.pmem.DeploymentCondition;
+import io.pmemcsi.api.pmem.DriverComponent;
+import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** From the last status and what was found now to the next status. */
+final class PmemStatus {
+
+  static final String ALL_DEPLOYED = "All driver components are deployed successfully";
+
+  private PmemStatus() {}
+
+  /** The same object as before if nothing changed, so that nothing is written. */
+  static PmemCSIDeploymentStatus next(
+      PmemCSIDeploymentStatus previous, Findings found, Instant now) {
+    List<DriverComponent> components = components(previous, found, now);
+    boolean ready =
+        !components.isEmpty()
+            && components.stream().allMatch(part -> part.status().equals(DriverComponent.READY));
+    String phase =
+        found.failure().isPresent() ? PHASE_FAILED : ready ? PHASE_RUNNING : PHASE_INITIALIZING;
+    String reason = found.failure().orElseGet(() -> ready ? ALL_DEPLOYED : waitingFor(components));
+    var next =
+        new PmemCSIDeploymentStatus(
+            phase,
+            reason,
+            found.generation(),
+            conditions(previous, found, now),
+            components,
+            found.failure().isPresent() ? previous.unpreparedNodes() : found.unpreparedNodes(),
+            found.failure().isPresent()
+                ? previous.certificateExpires()
+                : found.certificateExpires().orElse(null),
+            previous.lastUpdated());
+    return next.equals(previous) ? previous : updated(next, now);
+  }
+
+  private static PmemCSIDeploymentStatus updated(PmemCSIDeploymentStatus status, Instant now) {
+    return new PmemCSIDeploymentStatus(
+        status.phase(),
+        status.reason(),
+        status.observedGeneration(),
+        status.conditions(),
+        status.driverComponents(),
+        status.unpreparedNodes(),
+        status.certificateExpires(),
+        now);
+  }
+
+  private static String waitingFor(List<DriverComponent> components) {
+    return components.stream()
+        .filter(part -> !part.status().equals(DriverComponent.READY))
+        .map(part -> String.valueOf(part.reason()))
+        .collect(Collectors.joining(" "));
+  }
+
+  private static List<DriverComponent> components(
+      PmemCSIDeploymentStatus previous, Findings found, Instant now) {
+    if (found.components().isEmpty()) {
+      return previous.driverComponents();
+    }
+    return found.components().stream()
+        .map(
+            part ->
+                previous
+                    .component(part.component())
+                    .filter(part::saysTheSameAs)
+                    .orElseGet(() -> part.at(now)))
+        .toList();
+  }
+
+  private static List<DeploymentCondition> conditions(
+      PmemCSIDeploymentStatus previous, Findings found, Instant now) {
+    var result = new ArrayList<DeploymentCondition>();
+    for (DeploymentCondition old : previous.conditions()) {
+      result.add(
+          found.conditions().stream()
+              .filter(condition -> condition.type().equals(old.type()))
+              .findFirst()
+              .filter(condition -> !condition.saysTheSameAs(old))
+              .map(condition -> condition.at(now))
+              .orElse(old));
+    }
+    for (DeploymentCondition condition : found.conditions()) {
+      if (previous.condition(condition.type()).isEmpty()) {
+        result.add(condition.at(now));
+      }
+    }
+    return result;
+  }
+}

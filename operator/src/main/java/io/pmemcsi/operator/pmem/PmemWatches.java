@@ -1,0 +1,191 @@
+package io.pmemcsi.operator.pmem;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.Secret;
+import io.fabric8.kubernetes.api.model.ServiceAccount;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.apps.Deployment;
+import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
+import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBinding;
+import io.fabric8.kubernetes.api.model.rbac.Role;
+import io.fabric8.kubernetes.api.model.rbac.RoleBinding;
+import io.fabric8.kubernetes.api.model.storage.CSIDriver;
+import io.javaoperatorsdk.operator.api.config.informer.InformerEventSourceConfiguration;
+import io.javaoperatorsdk.operator.api.reconciler.Context;
+import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
+import io.javaoperatorsdk.operator.processing.event.ResourceID;
+import io.javaoperatorsdk.operator.processing.event.source.EventSource;
+import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
+import io.pmemcsi.api.pmem.PmemCSIDeployment;
+import io.pmemcsi.operator.engine.Marks;
+import io.pmemcsi.operator.engine.OwnedKinds;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+
+/** What wakes the reconciler, and the caches that come with it. */
+final class PmemWatches {
+
+  static final Marks MARKS = new Marks(PmemCSIDeployment.GROUP);
+
+  private static final String NODES = "nodes";
+  private static final String SECRETS = "tls-secrets";
+  private static final String PEERS = "peers";
+
+  private final String namespace;
+  private final OwnedKinds owned;
+
+  PmemWatches(String namespace) {
+    this.namespace = namespace;
+    this.owned =
+        new OwnedKinds(
+            List.of(
+                CSIDriver.class,
+                ServiceAccount.class,
+                Role.class,
+                RoleBinding.class,
+                ClusterRole.class,
+                ClusterRoleBinding.class,
+                Secret.class,
+                io.fabric8.kubernetes.api.model.Service.class,
+                Deployment.class,
+                DaemonSet.class,
+                MutatingWebhookConfiguration.class),
+            Set.of(namespace),
+            MARKS);
+  }
+
+  OwnedKinds owned() {
+    return owned;
+  }
+
+  List<EventSource<?, PmemCSIDeployment>> eventSources(
+      EventSourceContext<PmemCSIDeployment> context) {
+    var sources = new ArrayList<>(owned.eventSources(context));
+    sources.add(nodes(context));
+    sources.add(secrets(context));
+    sources.add(peers(context));
+    return sources;
+  }
+
+  /** Labels of all nodes, by name. */
+  static Map<String, Map<String, String>> nodes(Context<PmemCSIDeployment> context) {
+    var result = new HashMap<String, Map<String, String>>();
+    source(context, Node.class, NODES)
+        .list(node -> true)
+        .forEach(node -> result.put(node.getMetadata().getName(), labels(node)));
+    return result;
+  }
+
+  /** A secret in the operator's namespace, whoever made it. */
+  Optional<Secret> secret(Context<PmemCSIDeployment> context, String name) {
+    return source(context, Secret.class, SECRETS).get(new ResourceID(name, namespace));
+  }
+
+  /** Only labels decide where a driver runs; the heartbeat of a node is of no interest. */
+  private static EventSource<?, PmemCSIDeployment> nodes(
+      EventSourceContext<PmemCSIDeployment> context) {
+    return new InformerEventSource<>(
+        InformerEventSourceConfiguration.from(Node.class, PmemCSIDeployment.class)
+            .withName(NODES)
+            .withWatchAllNamespaces()
+            .withOnAddFilter(node -> true)
+            .withOnUpdateFilter((now, before) -> !Objects.equals(labels(now), labels(before)))
+            .withSecondaryToPrimaryMapper(
+                node -> ids(context, resource -> concerns(resource, labels(node))))
+            .build(),
+        context);
+  }
+
+  private EventSource<?, PmemCSIDeployment> secrets(EventSourceContext<PmemCSIDeployment> context) {
+    return new InformerEventSource<>(
+        InformerEventSourceConfiguration.from(Secret.class, PmemCSIDeployment.class)
+            .withName(SECRETS)
+            .withNamespaces(Set.of(namespace))
+            .withSecondaryToPrimaryMapper(
+                secret ->
+                    ids(
+                        context,
+                        resource ->
+                            secret
+                                .getMetadata()
+                                .getName()
+                                .equals(resource.getSpec().controllerTLSSecret())))
+            .build(),
+        context);
+  }
+
+  /** A resource that comes, goes or moves may start or end a clash with others. */
+  private static EventSource<?, PmemCSIDeployment> peers(
+      EventSourceContext<PmemCSIDeployment> context) {
+    return new InformerEventSource<>(
+        InformerEventSourceConfiguration.from(PmemCSIDeployment.class, PmemCSIDeployment.class)
+            .withName(PEERS)
+            .withWatchAllNamespaces()
+            .withOnUpdateFilter(
+                (now, before) ->
+                    !Objects.equals(now.getSpec().nodeSelector(), before.getSpec().nodeSelector()))
+            .withSecondaryToPrimaryMapper(
+                peer ->
+                    ids(
+                        context,
+                        resource ->
+                            !resource.getMetadata().getName().equals(peer.getMetadata().getName())
+                                && (clashing(resource) || sameSelector(resource, peer))))
+            .build(),
+        context);
+  }
+
+  private static boolean concerns(PmemCSIDeployment resource, Map<String, String> labels) {
+    return clashing(resource) || labels.entrySet().containsAll(selector(resource).entrySet());
+  }
+
+  private static boolean clashing(PmemCSIDeployment resource) {
+    return resource
+        .getStatus()
+        .condition(NodeSharing.CONDITION)
+        .filter(condition -> condition.status().equals(Findings.FALSE))
+        .isPresent();
+  }
+
+  private static boolean sameSelector(PmemCSIDeployment one, PmemCSIDeployment other) {
+    Map<String, String> first = selector(one);
+    Map<String, String> second = selector(other);
+    return first.entrySet().stream()
+        .allMatch(
+            label ->
+                second.getOrDefault(label.getKey(), label.getValue()).equals(label.getValue()));
+  }
+
+  private static Map<String, String> selector(PmemCSIDeployment resource) {
+    return NodeSharing.selector(resource);
+  }
+
+  private static Set<ResourceID> ids(
+      EventSourceContext<PmemCSIDeployment> context, Predicate<PmemCSIDeployment> which) {
+    return context
+        .getPrimaryCache()
+        .list(which)
+        .map(ResourceID::fromResource)
+        .collect(Collectors.toSet());
+  }
+
+  private static Map<String, String> labels(HasMetadata object) {
+    Map<String, String> labels = object.getMetadata().getLabels();
+    return labels == null ? Map.of() : labels;
+  }
+
+  private static <R extends HasMetadata> InformerEventSource<R, PmemCSIDeployment> source(
+      Context<PmemCSIDeployment> context, Class<R> kind, String name) {
+    return (InformerEventSource<R, PmemCSIDeployment>)
+        context.eventSourceRetriever().getEventSourceFor(kind, name);
+  }
+}

@@ -1,0 +1,280 @@
+package io.pmemcsi.operator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
+import io.fabric8.kubernetes.api.model.Event;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.rbac.RoleBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.pmemcsi.api.pmem.DeploymentCondition;
+import io.pmemcsi.api.pmem.PmemCSIDeployment;
+import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
+import io.pmemcsi.testbed.kubernetes.PaperNodes;
+import io.pmemcsi.testbed.kubernetes.Sandbox;
+import io.pmemcsi.testbed.kubernetes.WithKubernetes;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The life of a PmemCSIDeployment on a real control plane, under the operator's real rights. */
+@WithKubernetes
+class PmemDeploymentIT {
+
+  private static final String NAME = "life.pmem-csi.example.com";
+  private static final String H = "life-pmem-csi-example-com";
+  private static final Map<String, String> LABELS = Map.of("test/life", "yes");
+
+  private Sandbox sandbox;
+  private KubernetesClient client;
+  private InstalledOperator operator;
+
+  @BeforeEach
+  void install(Sandbox sandbox) {
+    this.sandbox = sandbox;
+    this.client = sandbox.client();
+    this.operator = InstalledOperator.install(sandbox);
+  }
+
+  @AfterEach
+  void deleteResource() {
+    client.resources(PmemCSIDeployment.class).withName(NAME).delete();
+    await().until(() -> client.resources(PmemCSIDeployment.class).withName(NAME).get() == null);
+  }
+
+  @Test
+  void newDeploymentGoesThroughInitializingToRunningAndSaysSo() {
+    operator.start();
+
+    create(spec());
+
+    awaitPhase("Initializing");
+    await()
+        .untilAsserted(
+            () -> assertThat(status().reason()).contains("No node has the labels {test/life=yes}"));
+
+    try (var nodes = PaperNodes.create(sandbox.cluster(), 2, LABELS).runPods()) {
+      awaitPhase("Running");
+      assertThat(nodes.names()).hasSize(2);
+      var status = status();
+      assertThat(status.reason()).isEqualTo("All driver components are deployed successfully");
+      assertThat(status.observedGeneration()).isEqualTo(1L);
+      assertThat(status.component("Node").orElseThrow().reason())
+          .isEqualTo("All 2 node driver pod(s) running successfully");
+      assertThat(status.condition("DriverDeployed"))
+          .map(DeploymentCondition::status)
+          .contains("True");
+      assertThat(events()).containsExactlyInAnyOrder("NewDeployment", "Running");
+    }
+  }
+
+  @Test
+  void settledDeploymentCausesNoWrites() {
+    operator.start();
+    create(spec());
+    awaitPhase("Initializing");
+    awaitQuiet();
+    List<String> before = operator.writes();
+
+    // a restart looks at everything again
+    operator.stop();
+    operator.start();
+    client
+        .resources(PmemCSIDeployment.class)
+        .withName(NAME)
+        .edit(
+            resource -> {
+              resource.getMetadata().setAnnotations(Map.of("touched", "yes"));
+              return resource;
+            });
+
+    await()
+        .during(Duration.ofSeconds(3))
+        .atMost(Duration.ofSeconds(10))
+        .until(() -> operator.writes().equals(before));
+  }
+
+  @Test
+  void foreignObjectMakesItFailUntilThatObjectIsGone() {
+    HasMetadata foreign =
+        client
+            .resource(
+                new RoleBuilder()
+                    .withNewMetadata()
+                    .withName(H + "-external-provisioner-cfg")
+                    .withNamespace(sandbox.namespace())
+                    .endMetadata()
+                    .build())
+            .create();
+    operator.start();
+
+    create(spec());
+
+    awaitPhase("Failed");
+    assertThat(status().reason())
+        .contains("Role \"%s-external-provisioner-cfg\"".formatted(H))
+        .contains("was not made for this deployment");
+    assertThat(client.resource(foreign).get().getMetadata().getResourceVersion())
+        .isEqualTo(foreign.getMetadata().getResourceVersion());
+    assertThat(daemonSet()).isEmpty();
+
+    client.resource(foreign).delete();
+
+    awaitPhase("Initializing");
+    assertThat(events()).containsExactlyInAnyOrder("NewDeployment", "Failed");
+  }
+
+  @Test
+  void deletedResourceLeavesNothingBehind() {
+    operator.start();
+    create(spec());
+    awaitPhase("Initializing");
+
+    client.resources(PmemCSIDeployment.class).withName(NAME).delete();
+
+    await()
+        .atMost(Duration.ofSeconds(60))
+        .untilAsserted(
+            () -> assertThat(Leftovers.of(client, sandbox.namespace(), H, NAME)).isEmpty());
+  }
+
+  @Test
+  void editsAndDeletionsByOthersAreMended() {
+    operator.start();
+    create(spec());
+    awaitPhase("Initializing");
+    for (HasMetadata object : Leftovers.objects(client, sandbox.namespace(), H, NAME)) {
+      String before = object.getMetadata().getUid();
+      client.resource(object).delete();
+      await(object.getKind() + " is made again")
+          .until(
+              () -> {
+                HasMetadata now = client.resource(object).get();
+                return now != null && !now.getMetadata().getUid().equals(before);
+              });
+    }
+    for (HasMetadata object : Leftovers.objects(client, sandbox.namespace(), H, NAME)) {
+      client
+          .resource(object)
+          .edit(
+              edited -> {
+                edited.getMetadata().getLabels().put("app.kubernetes.io/instance", "somebody");
+                edited.getMetadata().getLabels().put("mine", "kept");
+                edited.getMetadata().setOwnerReferences(List.of());
+                return edited;
+              });
+      await(object.getKind() + " is mended")
+          .untilAsserted(
+              () -> {
+                var metadata = client.resource(object).get().getMetadata();
+                assertThat(metadata.getLabels())
+                    .containsEntry("app.kubernetes.io/instance", NAME)
+                    .containsEntry("mine", "kept");
+                assertThat(metadata.getOwnerReferences()).hasSize(1);
+              });
+    }
+  }
+
+  @Test
+  void obsoleteObjectsAreRemovedAndForeignOnesKept() {
+    var foreign =
+        client
+            .resource(
+                new ConfigMapBuilder()
+                    .withNewMetadata()
+                    .withName("somebody-elses")
+                    .withNamespace(sandbox.namespace())
+                    .endMetadata()
+                    .build())
+            .create();
+    PmemCSIDeployment resource = create(spec());
+    client
+        .resource(
+            new ConfigMapBuilder()
+                .withNewMetadata()
+                .withName(H + "-controller")
+                .withNamespace(sandbox.namespace())
+                .addNewOwnerReference()
+                .withApiVersion(resource.getApiVersion())
+                .withKind(resource.getKind())
+                .withName(NAME)
+                .withUid(resource.getMetadata().getUid())
+                .endOwnerReference()
+                .endMetadata()
+                .build())
+        .create();
+
+    operator.start();
+
+    awaitPhase("Initializing");
+    await()
+        .until(
+            () ->
+                client
+                        .configMaps()
+                        .inNamespace(sandbox.namespace())
+                        .withName(H + "-controller")
+                        .get()
+                    == null);
+    assertThat(client.resource(foreign).get()).isNotNull();
+  }
+
+  private PmemCSIDeployment create(String yaml) {
+    var resource = (PmemCSIDeployment) new Rendering().read(yaml);
+    resource.setMetadata(new ObjectMetaBuilder().withName(NAME).build());
+    return client.resource(resource).create();
+  }
+
+  private static String spec() {
+    return """
+    apiVersion: pmem-csi.intel.com/v1beta1
+    kind: PmemCSIDeployment
+    metadata: {name: any}
+    spec:
+      nodeSelector: {test/life: "yes"}
+    """;
+  }
+
+  private void awaitPhase(String phase) {
+    await()
+        .atMost(Duration.ofSeconds(60))
+        .untilAsserted(
+            () -> assertThat(status().phaseOrNew()).as(status().toString()).isEqualTo(phase));
+  }
+
+  private void awaitQuiet() {
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .until(
+            () -> {
+              int before = operator.writes().size();
+              Thread.sleep(1000);
+              return operator.writes().size() == before;
+            });
+  }
+
+  private PmemCSIDeploymentStatus status() {
+    return client.resources(PmemCSIDeployment.class).withName(NAME).get().getStatus();
+  }
+
+  private Optional<DaemonSet> daemonSet() {
+    return Optional.ofNullable(
+        client.apps().daemonSets().inNamespace(sandbox.namespace()).withName(H + "-node").get());
+  }
+
+  private List<String> events() {
+    String uid =
+        client.resources(PmemCSIDeployment.class).withName(NAME).get().getMetadata().getUid();
+    return client.v1().events().inNamespace("default").list().getItems().stream()
+        .filter(event -> uid.equals(event.getInvolvedObject().getUid()))
+        .map(Event::getReason)
+        .toList();
+  }
+}

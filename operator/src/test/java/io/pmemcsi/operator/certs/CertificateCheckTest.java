@@ -1,0 +1,82 @@
+package io.pmemcsi.operator.certs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class CertificateCheckTest {
+
+  private static final Instant NOW = Instant.parse("2030-01-01T00:00:00Z");
+  private static final List<String> NAMES = List.of("a.ns.svc");
+
+  private final Issuer issuer = new Issuer();
+  private final Issuer.Issued authority = issuer.authority("one", NOW, Duration.ofDays(9));
+  private final Issuer.Issued server =
+      issuer.server(authority, List.of("a.ns.svc", "*.wild.svc"), NOW, Duration.ofDays(3));
+
+  @Test
+  void goodCertificateHasNothingBroken() {
+    var check = check(authority, server, NOW);
+
+    assertThat(check.broken()).isEmpty();
+    assertThat(check.missingNames()).isEmpty();
+  }
+
+  @Test
+  void otherAuthorityIsNoticed() {
+    assertThat(check(issuer.authority("one", NOW, Duration.ofDays(9)), server, NOW).broken())
+        .singleElement()
+        .asString()
+        .contains("not signed by the given CA");
+  }
+
+  @Test
+  void wrongKeyIsNoticed() {
+    var other = issuer.server(authority, NAMES, NOW, Duration.ofDays(3));
+
+    assertThat(check(authority, new Issuer.Issued(server.certificate(), other.key()), NOW).broken())
+        .containsExactly("the key does not belong to the certificate");
+  }
+
+  @Test
+  void datesAreNoticed() {
+    assertThat(check(authority, server, NOW.plus(Duration.ofDays(4))).broken())
+        .singleElement()
+        .asString()
+        .contains("ran out on 2030-01-04");
+    assertThat(check(authority, server, NOW.minus(Duration.ofDays(1))).broken())
+        .singleElement()
+        .asString()
+        .contains("not valid before");
+  }
+
+  @Test
+  void namesAreComparedWithWildcards() {
+    var check =
+        CertificateCheck.of(
+            files(authority, server), List.of("a.ns.svc", "b.wild.svc", "c.other.svc"), NOW);
+
+    assertThat(check.missingNames()).containsExactly("c.other.svc");
+  }
+
+  @Test
+  void garbageIsNamed() {
+    assertThatThrownBy(() -> CertificateCheck.of(new TlsFiles("x", "y", "z"), NAMES, NOW))
+        .isInstanceOf(BadCertificateException.class)
+        .hasMessageContaining("the CA certificate");
+  }
+
+  private static CertificateCheck check(
+      Issuer.Issued authority, Issuer.Issued server, Instant now) {
+    return CertificateCheck.of(files(authority, server), NAMES, now);
+  }
+
+  private static TlsFiles files(Issuer.Issued authority, Issuer.Issued server) {
+    return new TlsFiles(
+        Pem.of(authority.certificate()), Pem.of(server.certificate()), Pem.of(server.key()));
+  }
+}

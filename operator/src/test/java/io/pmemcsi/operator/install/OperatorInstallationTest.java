@@ -1,0 +1,67 @@
+package io.pmemcsi.operator.install;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
+import io.fabric8.kubernetes.api.model.rbac.PolicyRule;
+import io.fabric8.kubernetes.api.model.rbac.Role;
+import io.pmemcsi.operator.Rendering;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+class OperatorInstallationTest {
+
+  private static final Path FILE = Path.of("../deploy/operator/pmem-csi-operator.yaml");
+  private static final String HEADER =
+      "# Made by OperatorInstallationTest with -Dgolden.update=true: do not edit.\n";
+
+  private final List<HasMetadata> objects =
+      new OperatorInstallation("pmem-csi", OperatorInstallation.DEFAULT_IMAGE).objects();
+
+  @Test
+  void deployedFileIsUpToDate() throws IOException {
+    String yaml = HEADER + new Rendering().yaml(objects);
+    if (Boolean.getBoolean("golden.update")) {
+      Files.createDirectories(FILE.getParent());
+      Files.writeString(FILE, yaml);
+    }
+
+    assertThat(Files.readString(FILE)).isEqualTo(yaml);
+  }
+
+  @Test
+  void noRoleHasWildcards() {
+    assertThat(rules(objects))
+        .allSatisfy(
+            rule -> {
+              assertThat(rule.getVerbs()).doesNotContain("*");
+              assertThat(rule.getResources()).doesNotContain("*");
+              assertThat(rule.getApiGroups()).doesNotContain("*");
+            });
+  }
+
+  @Test
+  void secretsAreReadInOneNamespaceOnly() {
+    List<HasMetadata> clusterWide = objects.stream().filter(ClusterRole.class::isInstance).toList();
+
+    assertThat(rules(clusterWide))
+        .allSatisfy(rule -> assertThat(rule.getResources()).doesNotContain("secrets"));
+  }
+
+  private static List<PolicyRule> rules(List<HasMetadata> objects) {
+    return objects.stream()
+        .flatMap(
+            object ->
+                switch (object) {
+                  case Role role -> role.getRules().stream();
+                  case ClusterRole role -> role.getRules().stream();
+                  default -> Stream.<PolicyRule>empty();
+                })
+        .toList();
+  }
+}

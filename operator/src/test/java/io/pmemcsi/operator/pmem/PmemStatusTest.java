@@ -1,0 +1,131 @@
+package io.pmemcsi.operator.pmem;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.apps.DaemonSetBuilder;
+import io.pmemcsi.api.pmem.DriverComponent;
+import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
+import io.pmemcsi.operator.events.Announcement;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class PmemStatusTest {
+
+  private static final Instant T1 = Instant.parse("2030-01-01T00:00:01Z");
+  private static final Instant T2 = Instant.parse("2030-01-01T00:00:02Z");
+  private static final Map<String, String> SELECTOR = Map.of("storage", "pmem");
+
+  @Test
+  void objectsWithoutReadyPodsAreInitializing() {
+    var status = PmemStatus.next(PmemCSIDeploymentStatus.NEW, found(daemonSet(3, 3, 2)), T1);
+
+    assertThat(status.phase()).isEqualTo("Initializing");
+    assertThat(status.reason()).isEqualTo("2 out of 3 driver pods are ready");
+    assertThat(status.lastUpdated()).isEqualTo(T1);
+  }
+
+  @Test
+  void allPodsOfTheCurrentGenerationAreRunning() {
+    var status = PmemStatus.next(PmemCSIDeploymentStatus.NEW, found(daemonSet(3, 3, 3)), T1);
+
+    assertThat(status.phase()).isEqualTo("Running");
+  }
+
+  @Test
+  void podsOfAnOlderRevisionDoNotCount() {
+    assertThat(Components.node(Optional.of(daemonSet(3, 1, 3)), SELECTOR).status())
+        .isEqualTo(DriverComponent.NOT_READY);
+  }
+
+  @Test
+  void generationThatNobodyHasSeenIsNotReady() {
+    DaemonSet workload = daemonSet(3, 3, 3);
+    workload.getMetadata().setGeneration(9L);
+
+    assertThat(Components.node(Optional.of(workload), SELECTOR).reason())
+        .isEqualTo("Node daemon set has not started yet.");
+  }
+
+  @Test
+  void noNodesIsNotReadyAndSaysWhatToDo() {
+    assertThat(Components.node(Optional.of(daemonSet(0, 0, 0)), SELECTOR).reason())
+        .contains("No node has the labels {storage=pmem}");
+  }
+
+  @Test
+  void nothingNewIsTheSameStatus() {
+    var first = PmemStatus.next(PmemCSIDeploymentStatus.NEW, found(daemonSet(1, 1, 1)), T1);
+
+    assertThat(PmemStatus.next(first, found(daemonSet(1, 1, 1)), T2)).isSameAs(first);
+  }
+
+  @Test
+  void onlyWhatChangedGetsANewTime() {
+    var first = PmemStatus.next(PmemCSIDeploymentStatus.NEW, found(daemonSet(2, 2, 1)), T1);
+
+    var second = PmemStatus.next(first, found(daemonSet(2, 2, 2)), T2);
+
+    assertThat(second.condition("DriverDeployed").orElseThrow().lastUpdateTime()).isEqualTo(T1);
+    assertThat(second.component("Node").orElseThrow().lastUpdated()).isEqualTo(T2);
+    assertThat(second.lastUpdated()).isEqualTo(T2);
+  }
+
+  @Test
+  void failureKeepsWhatIsKnownAboutThePods() {
+    var first = PmemStatus.next(PmemCSIDeploymentStatus.NEW, found(daemonSet(2, 2, 2)), T1);
+
+    var second = PmemStatus.next(first, Findings.failed(2, "image: broken", List.of()), T2);
+
+    assertThat(second.phase()).isEqualTo("Failed");
+    assertThat(second.reason()).isEqualTo("image: broken");
+    assertThat(second.driverComponents()).isEqualTo(first.driverComponents());
+  }
+
+  @Test
+  void eventsAreOnePerChange() {
+    var fresh = PmemCSIDeploymentStatus.NEW;
+    var running = PmemStatus.next(fresh, found(daemonSet(1, 1, 1)), T1);
+    var failed = PmemStatus.next(running, Findings.failed(1, "a", List.of()), T2);
+    var otherwise = PmemStatus.next(failed, Findings.failed(1, "b", List.of()), T2);
+
+    assertThat(PmemAnnouncements.of(fresh, running))
+        .extracting(Announcement::reason)
+        .containsExactly("Running");
+    assertThat(PmemAnnouncements.of(running, running)).isEmpty();
+    assertThat(PmemAnnouncements.of(running, failed))
+        .extracting(Announcement::message)
+        .containsExactly("a");
+    assertThat(PmemAnnouncements.of(failed, failed)).isEmpty();
+    assertThat(PmemAnnouncements.of(failed, otherwise))
+        .extracting(Announcement::message)
+        .containsExactly("b");
+  }
+
+  private static Findings found(DaemonSet workload) {
+    return new Findings(
+        1,
+        Optional.empty(),
+        List.of(Findings.condition("DriverDeployed", true, "Driver deployed successfully.")),
+        List.of(Components.node(Optional.of(workload), SELECTOR)),
+        List.of(),
+        Optional.empty());
+  }
+
+  private static DaemonSet daemonSet(int wanted, int updated, int ready) {
+    return new DaemonSetBuilder()
+        .withNewMetadata()
+        .withGeneration(1L)
+        .endMetadata()
+        .withNewStatus()
+        .withObservedGeneration(1L)
+        .withDesiredNumberScheduled(wanted)
+        .withUpdatedNumberScheduled(updated)
+        .withNumberReady(ready)
+        .endStatus()
+        .build();
+  }
+}
