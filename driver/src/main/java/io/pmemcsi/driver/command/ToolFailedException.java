@@ -13,7 +13,8 @@ public final class ToolFailedException extends RuntimeException {
     CANCELLED
   }
 
-  private static final int TAIL = 1000;
+  private static final int HEAD = 300;
+  private static final int TAIL = 700;
 
   private final Reason reason;
   private final List<String> argv;
@@ -87,6 +88,9 @@ public final class ToolFailedException extends RuntimeException {
 
   private static String tail(String text) {
     String joined = text.strip().replaceAll("\\s*\\R\\s*", " | ");
-    return joined.length() <= TAIL ? joined : "..." + joined.substring(joined.length() - TAIL);
+    // some tools complain first and then print their whole manual, others the other way round
+    return joined.length() <= HEAD + TAIL
+        ? joined
+        : joined.substring(0, HEAD) + " ... " + joined.substring(joined.length() - TAIL);
   }
 }

@@ -1,0 +1,31 @@
+package io.pmemcsi.driver;
+
+import io.pmemcsi.driver.command.CommandRunner;
+import io.pmemcsi.driver.device.DeviceException;
+import io.pmemcsi.driver.device.DeviceManager;
+import io.pmemcsi.driver.device.Eraser;
+import io.pmemcsi.driver.device.file.FileDevices;
+import io.pmemcsi.driver.volume.DeviceMode;
+import java.nio.file.Path;
+
+/** Opens the device manager for a mode. */
+@FunctionalInterface
+interface DeviceManagers {
+
+  /**
+   * Opens a manager, which sets up what it needs.
+   *
+   * @param percentage how much of the memory may be set up; zero sets up nothing new
+   */
+  DeviceManager open(DeviceMode mode, int percentage);
+
+  /** The real ones. */
+  static DeviceManagers real(Path statePath, CommandRunner runner, Eraser eraser) {
+    return (mode, percentage) ->
+        switch (mode) {
+          case FILE ->
+              new FileDevices(statePath, new FileDevices.Pool.Percentage(percentage), runner);
+          case LVM, DIRECT -> throw new DeviceException.Unsupported(mode, "this build");
+        };
+  }
+}

@@ -1,0 +1,257 @@
+package io.pmemcsi.driver;
+
+import io.pmemcsi.base.error.FatalException;
+import io.pmemcsi.base.http.HttpEndpoint;
+import io.pmemcsi.base.http.ListenAddress;
+import io.pmemcsi.base.http.Pages;
+import io.pmemcsi.base.version.Version;
+import io.pmemcsi.driver.command.CommandRunner;
+import io.pmemcsi.driver.command.ProcessRunner;
+import io.pmemcsi.driver.command.ToolFailedException;
+import io.pmemcsi.driver.csi.ControllerService;
+import io.pmemcsi.driver.csi.CsiServer;
+import io.pmemcsi.driver.csi.IdentityService;
+import io.pmemcsi.driver.csi.NodeIdentity;
+import io.pmemcsi.driver.csi.NodeService;
+import io.pmemcsi.driver.device.Capacity;
+import io.pmemcsi.driver.device.DeviceException;
+import io.pmemcsi.driver.device.Eraser;
+import io.pmemcsi.driver.kata.ImageFiles;
+import io.pmemcsi.driver.lifecycle.Audit;
+import io.pmemcsi.driver.lifecycle.AuditReport;
+import io.pmemcsi.driver.lifecycle.Devices;
+import io.pmemcsi.driver.lifecycle.Formatter;
+import io.pmemcsi.driver.lifecycle.KataVolumes;
+import io.pmemcsi.driver.lifecycle.Markers;
+import io.pmemcsi.driver.lifecycle.Publishing;
+import io.pmemcsi.driver.lifecycle.RefusedException;
+import io.pmemcsi.driver.lifecycle.Staging;
+import io.pmemcsi.driver.lifecycle.Statistics;
+import io.pmemcsi.driver.lifecycle.Usages;
+import io.pmemcsi.driver.lifecycle.VolumeLocks;
+import io.pmemcsi.driver.lifecycle.VolumeMounts;
+import io.pmemcsi.driver.lifecycle.Volumes;
+import io.pmemcsi.driver.loop.LoopDevices;
+import io.pmemcsi.driver.metrics.DriverMetrics;
+import io.pmemcsi.driver.mount.MountTable;
+import io.pmemcsi.driver.mount.Mounts;
+import io.pmemcsi.driver.mount.Signatures;
+import io.pmemcsi.driver.volume.DeviceMode;
+import io.pmemcsi.driver.volume.DurableFiles;
+import io.pmemcsi.driver.volume.Ledger;
+import io.pmemcsi.driver.volume.LedgerException;
+import io.pmemcsi.driver.volume.Quantity;
+import io.pmemcsi.driver.volume.StateFiles;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The driver on one node: its volumes behind a CSI socket, running until it is closed. */
+public final class NodeDriver implements AutoCloseable {
+
+  private static final Logger log = LoggerFactory.getLogger(NodeDriver.class);
+  private static final Duration MEASURE_EVERY = Duration.ofMinutes(1);
+
+  private final CsiServer server;
+  private final Optional<HttpEndpoint> metrics;
+  private final Thread measuring;
+  private final AuditReport audit;
+
+  private NodeDriver(
+      CsiServer server, Optional<HttpEndpoint> metrics, Thread measuring, AuditReport audit) {
+    this.server = server;
+    this.metrics = metrics;
+    this.measuring = measuring;
+    this.audit = audit;
+  }
+
+  /** Starts the driver; it answers when this returns. */
+  public static NodeDriver start(DriverSettings settings) {
+    CommandRunner runner = new ProcessRunner();
+    DriverMetrics metrics = new DriverMetrics(settings.driverName(), settings.nodeId());
+    Eraser eraser = new Eraser(metrics::erased);
+    return start(
+        settings,
+        metrics,
+        runner,
+        new DurableFiles(),
+        DeviceManagers.real(settings.statePath(), runner, eraser));
+  }
+
+  /** The same with parts of the outside world replaced. */
+  static NodeDriver start(
+      DriverSettings settings,
+      DriverMetrics metrics,
+      CommandRunner runner,
+      StateFiles files,
+      DeviceManagers managers) {
+    try {
+      Ledger ledger = Ledger.open(settings.statePath(), files);
+      Devices devices =
+          new Devices(
+              managers.open(settings.deviceMode(), settings.pmemPercentage()),
+              mode -> managers.open(mode, 0));
+      AuditReport audit = Audit.repair(ledger, devices, MountTable.read());
+      tell(audit);
+      metrics.audited(audit);
+      devices.measure();
+      return serve(settings, metrics, runner, files, ledger, devices, audit);
+    } catch (LedgerException | DeviceException | ToolFailedException e) {
+      throw new FatalException("failed to initialize driver: " + e.getMessage(), e);
+    }
+  }
+
+  private static NodeDriver serve(
+      DriverSettings settings,
+      DriverMetrics metrics,
+      CommandRunner runner,
+      StateFiles files,
+      Ledger ledger,
+      Devices devices,
+      AuditReport audit) {
+    Path state = settings.statePath();
+    Mounts mounts = new Mounts(runner);
+    Usages usages = new Usages(mounts);
+    Signatures signatures = new Signatures(runner);
+    LoopDevices loops = new LoopDevices(runner);
+    Volumes volumes = new Volumes(ledger, devices, signatures, new VolumeLocks(), usages);
+    Formatter formatter = new Formatter(volumes, signatures, usages, runner);
+    VolumeMounts volumeMounts = new VolumeMounts(mounts, runner);
+    KataVolumes kata = new KataVolumes(state, mounts, loops, new ImageFiles(runner, loops));
+    Staging staging = new Staging(volumes, formatter, volumeMounts, usages, runner);
+    Publishing publishing =
+        new Publishing(
+            volumes, formatter, volumeMounts, mounts, usages, kata, new Markers(state, files));
+    Statistics statistics = new Statistics(volumes, usages, kata, runner);
+
+    NodeIdentity node = new NodeIdentity(settings.driverName(), settings.nodeId());
+    boolean growing = settings.deviceMode() != DeviceMode.DIRECT;
+    CsiServer server =
+        CsiServer.start(
+            settings.endpoint(),
+            settings.nodeId(),
+            metrics::called,
+            List.of(
+                new IdentityService(settings.driverName(), Version.current(), growing),
+                new ControllerService(node, volumes, growing),
+                new NodeService(node, staging, publishing, statistics, growing)));
+    Optional<HttpEndpoint> http = Optional.empty();
+    try {
+      http =
+          settings
+              .metricsListen()
+              .map(address -> listen(address, settings.metricsPath(), metrics, volumes));
+    } finally {
+      if (settings.metricsListen().isPresent() && http.isEmpty()) {
+        server.stop(Duration.ZERO);
+      }
+    }
+    tell(capacity(volumes));
+    return new NodeDriver(server, http, measureRegularly(devices), audit);
+  }
+
+  private static HttpEndpoint listen(
+      ListenAddress address, String path, DriverMetrics metrics, Volumes volumes) {
+    HttpEndpoint endpoint =
+        HttpEndpoint.start(
+            address,
+            Pages.metrics(path, metrics.registry(), () -> metrics.amounts(capacity(volumes))));
+    log.atInfo()
+        .addKeyValue("endpoint", "http://%s%s".formatted(address, path))
+        .log("Prometheus endpoint started.");
+    return endpoint;
+  }
+
+  /** Compares ledger, devices and mounts without a running driver and without changing anything. */
+  public static AuditReport audit(DriverSettings settings) {
+    CommandRunner runner = new ProcessRunner();
+    DeviceManagers managers =
+        DeviceManagers.real(settings.statePath(), runner, new Eraser((_, _, _) -> {}));
+    try {
+      return Audit.look(
+          Ledger.openForReading(settings.statePath()),
+          new Devices(managers.open(settings.deviceMode(), 0), mode -> managers.open(mode, 0)),
+          MountTable.read());
+    } catch (LedgerException | DeviceException | ToolFailedException e) {
+      throw new FatalException("failed to audit: " + e.getMessage(), e);
+    }
+  }
+
+  /** What the comparison at the start has found. */
+  public AuditReport startAudit() {
+    return audit;
+  }
+
+  /** The port of the metrics endpoint, where there is one. */
+  public OptionalInt metricsPort() {
+    return metrics.map(http -> OptionalInt.of(http.port())).orElse(OptionalInt.empty());
+  }
+
+  /** Lets calls that are under way finish and stops listening. Volumes stay as they are. */
+  @Override
+  public void close() {
+    measuring.interrupt();
+    server.close();
+    metrics.ifPresent(HttpEndpoint::close);
+  }
+
+  private static Optional<Capacity> capacity(Volumes volumes) {
+    try {
+      return Optional.of(volumes.capacity());
+    } catch (RefusedException e) {
+      return Optional.empty();
+    }
+  }
+
+  private static void tell(AuditReport audit) {
+    for (AuditReport.Finding finding : audit.findings()) {
+      log.atWarn()
+          .addKeyValue("kind", finding.kind().text())
+          .addKeyValue("volume", finding.volume())
+          .addKeyValue("what", finding.text())
+          .addKeyValue("repaired", finding.repaired())
+          .log("Ledger and node disagree.");
+    }
+  }
+
+  private static void tell(Optional<Capacity> capacity) {
+    if (capacity.isPresent() && capacity.get().total() == 0) {
+      log.atWarn().log("This node has no PMEM: no volume can be made here.");
+    }
+    log.atInfo()
+        .addKeyValue(
+            "capacity",
+            capacity
+                .map(
+                    known ->
+                        "%s maximum volume size, %s available, %s managed, %s total"
+                            .formatted(
+                                Quantity.format(known.maxVolumeSize()),
+                                Quantity.format(known.available()),
+                                Quantity.format(known.managed()),
+                                Quantity.format(known.total())))
+                .orElse("unknown"))
+        .log("PMEM-CSI ready.");
+  }
+
+  /** Others may take or free memory behind the driver's back. */
+  private static Thread measureRegularly(Devices devices) {
+    return Thread.ofVirtual()
+        .name("capacity")
+        .start(
+            () -> {
+              try {
+                while (true) {
+                  Thread.sleep(MEASURE_EVERY);
+                  devices.measure();
+                }
+              } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+              }
+            });
+  }
+}

@@ -1,0 +1,64 @@
+package io.pmemcsi.driver.csi;
+
+import io.grpc.Status;
+import io.grpc.stub.StreamObserver;
+import io.pmemcsi.driver.command.ToolFailedException;
+import io.pmemcsi.driver.device.DeviceException;
+import io.pmemcsi.driver.lifecycle.RefusedException;
+import io.pmemcsi.driver.mount.DaxMissingException;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The one place where failures become status codes. */
+final class Answers {
+
+  private static final Logger log = LoggerFactory.getLogger(Answers.class);
+
+  private Answers() {}
+
+  /** Answers a call with what the work returns or why it failed. */
+  static <T> void answer(StreamObserver<T> observer, Supplier<T> work) {
+    T response;
+    try {
+      response = work.get();
+    } catch (RuntimeException e) {
+      observer.onError(status(e).asRuntimeException());
+      return;
+    }
+    observer.onNext(response);
+    observer.onCompleted();
+  }
+
+  static Status status(RuntimeException failure) {
+    return switch (failure) {
+      case RefusedException refused ->
+          refused.code().toStatus().withDescription(refused.getMessage());
+      case DeviceException device -> code(device).toStatus().withDescription(device.getMessage());
+      case ToolFailedException tool -> code(tool).toStatus().withDescription(tool.getMessage());
+      case DaxMissingException dax -> Status.FAILED_PRECONDITION.withDescription(dax.getMessage());
+      default -> {
+        log.atError().setCause(failure).log("Unexpected failure.");
+        yield Status.INTERNAL.withDescription(failure.toString());
+      }
+    };
+  }
+
+  private static Status.Code code(DeviceException failure) {
+    return switch (failure) {
+      case DeviceException.NotFound _ -> Status.Code.NOT_FOUND;
+      case DeviceException.InUse _ -> Status.Code.FAILED_PRECONDITION;
+      case DeviceException.NotEnoughSpace _ -> Status.Code.RESOURCE_EXHAUSTED;
+      case DeviceException.Unsupported _ -> Status.Code.FAILED_PRECONDITION;
+      case DeviceException.Exists _, DeviceException.ToolFailed _ -> Status.Code.INTERNAL;
+    };
+  }
+
+  private static Status.Code code(ToolFailedException failure) {
+    return switch (failure.reason()) {
+      case CANCELLED -> Status.Code.CANCELLED;
+      case TIMEOUT -> Status.Code.DEADLINE_EXCEEDED;
+      case NOT_STARTED, EXIT_CODE -> Status.Code.INTERNAL;
+    };
+  }
+}

@@ -1,0 +1,143 @@
+package io.pmemcsi.driver.csi;
+
+import com.google.protobuf.Message;
+import io.grpc.Context;
+import io.grpc.ForwardingServerCall.SimpleForwardingServerCall;
+import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
+import io.grpc.Status;
+import io.pmemcsi.driver.command.Cancellation;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What all calls have in common: a number in the log, a measured time, the node's name in each
+ * error, a limit for the size, and commands that die with the call that wanted them.
+ */
+public final class CallInterceptor implements ServerInterceptor {
+
+  /** What clients of CSI rely on; gRPC's own limit answers with other words. */
+  static final int MAX_MESSAGE = 4 << 20;
+
+  private static final Logger log = LoggerFactory.getLogger("io.pmemcsi.driver.csi");
+
+  private final String nodeId;
+  private final CallRecorder recorder;
+  private final AtomicLong counter = new AtomicLong();
+
+  /** Hears how long a call took and how it ended. */
+  @FunctionalInterface
+  public interface CallRecorder {
+    void ended(String method, Status.Code code, Duration took);
+  }
+
+  CallInterceptor(String nodeId, CallRecorder recorder) {
+    this.nodeId = nodeId;
+    this.recorder = recorder;
+  }
+
+  @Override
+  public <Q, R> ServerCall.Listener<Q> interceptCall(
+      ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
+    Observed<Q, R> observed = new Observed<>(call, counter.incrementAndGet());
+    Cancellation cancellation = new Cancellation();
+    Context.current().addListener(_ -> cancellation.cancel(), Runnable::run);
+    return new Guarded<>(next.startCall(observed, headers), observed, cancellation);
+  }
+
+  private final class Observed<Q, R> extends SimpleForwardingServerCall<Q, R> {
+
+    private final String method;
+    private final long number;
+    private final long start = System.nanoTime();
+    private boolean closed;
+
+    Observed(ServerCall<Q, R> call, long number) {
+      super(call);
+      this.method = call.getMethodDescriptor().getFullMethodName();
+      this.number = number;
+    }
+
+    void started(Message request) {
+      log.atInfo()
+          .addKeyValue("method", method)
+          .addKeyValue("request-counter", number)
+          .log("Call started.");
+      log.atTrace()
+          .addKeyValue("request-counter", number)
+          .addKeyValue("request", LoggedMessage.of(request))
+          .log("Request.");
+    }
+
+    @Override
+    public void sendMessage(R response) {
+      log.atTrace()
+          .addKeyValue("request-counter", number)
+          .addKeyValue("response", LoggedMessage.of((Message) response))
+          .log("Response.");
+      super.sendMessage(response);
+    }
+
+    @Override
+    public void close(Status status, Metadata trailers) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+      Status told = status;
+      if (!status.isOk()) {
+        String description = status.getDescription() == null ? "" : status.getDescription();
+        told = status.getCode().toStatus().withDescription(nodeId + ": " + description);
+        log.atError()
+            .addKeyValue("method", method)
+            .addKeyValue("request-counter", number)
+            .addKeyValue("code", status.getCode())
+            .addKeyValue("error", description)
+            .log("Call failed.");
+      }
+      recorder.ended("/" + method, status.getCode(), Duration.ofNanos(System.nanoTime() - start));
+      super.close(told, trailers);
+    }
+  }
+
+  private static final class Guarded<Q, R> extends SimpleForwardingServerCallListener<Q> {
+
+    private final Observed<Q, R> call;
+    private final Cancellation cancellation;
+    private boolean refused;
+
+    Guarded(ServerCall.Listener<Q> listener, Observed<Q, R> call, Cancellation cancellation) {
+      super(listener);
+      this.call = call;
+      this.cancellation = cancellation;
+    }
+
+    @Override
+    public void onMessage(Q request) {
+      Message message = (Message) request;
+      if (message.getSerializedSize() > MAX_MESSAGE) {
+        refused = true;
+        call.close(
+            Status.RESOURCE_EXHAUSTED.withDescription(
+                "received message larger than max (%d vs. %d)"
+                    .formatted(message.getSerializedSize(), MAX_MESSAGE)),
+            new Metadata());
+        return;
+      }
+      call.started(message);
+      super.onMessage(request);
+    }
+
+    @Override
+    public void onHalfClose() {
+      if (!refused) {
+        cancellation.serve(super::onHalfClose);
+      }
+    }
+  }
+}

@@ -1,0 +1,129 @@
+package io.pmemcsi.driver.csi;
+
+import io.grpc.BindableService;
+import io.grpc.Server;
+import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
+import io.grpc.netty.shaded.io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.grpc.netty.shaded.io.netty.channel.epoll.EpollIoHandler;
+import io.grpc.netty.shaded.io.netty.channel.epoll.EpollServerDomainSocketChannel;
+import io.grpc.netty.shaded.io.netty.channel.unix.DomainSocketAddress;
+import io.pmemcsi.base.error.FatalException;
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+
+/** The gRPC server on the Unix socket where kubelet and the sidecars look for the driver. */
+public final class CsiServer implements AutoCloseable {
+
+  /** Larger than the limit of the calls, so that a client hears why its message is refused. */
+  private static final int MAX_TRANSPORT = 2 * CallInterceptor.MAX_MESSAGE;
+
+  private final Path socket;
+  private final Server server;
+  private final EventLoopGroup loop;
+  private final ExecutorService calls;
+
+  private CsiServer(Path socket, Server server, EventLoopGroup loop, ExecutorService calls) {
+    this.socket = socket;
+    this.server = server;
+    this.loop = loop;
+    this.calls = calls;
+  }
+
+  /** Listens at once; fails with a line for the user when the socket cannot be had. */
+  public static CsiServer start(
+      Endpoint endpoint,
+      String nodeId,
+      CallInterceptor.CallRecorder recorder,
+      List<BindableService> services) {
+    Path socket = endpoint.socket();
+    removeStale(socket);
+    EventLoopGroup loop = new MultiThreadIoEventLoopGroup(1, EpollIoHandler.newFactory());
+    ExecutorService calls = Executors.newVirtualThreadPerTaskExecutor();
+    NettyServerBuilder builder =
+        NettyServerBuilder.forAddress(new DomainSocketAddress(socket.toFile()))
+            .channelType(EpollServerDomainSocketChannel.class)
+            .bossEventLoopGroup(loop)
+            .workerEventLoopGroup(loop)
+            .executor(calls)
+            .maxInboundMessageSize(MAX_TRANSPORT)
+            .intercept(new CallInterceptor(nodeId, recorder));
+    services.forEach(builder::addService);
+    Server server = builder.build();
+    try {
+      server.start();
+    } catch (IOException e) {
+      var _ = loop.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+      calls.shutdownNow();
+      throw new FatalException("cannot listen on %s: %s".formatted(endpoint, reason(e)), e);
+    }
+    return new CsiServer(socket, server, loop, calls);
+  }
+
+  /** Lets calls that are under way finish, as long as that takes at most so long. */
+  public void stop(Duration patience) {
+    server.shutdown();
+    try {
+      if (!server.awaitTermination(patience.toMillis(), TimeUnit.MILLISECONDS)) {
+        server.shutdownNow();
+        server.awaitTermination(5, TimeUnit.SECONDS);
+      }
+      Files.deleteIfExists(socket);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      server.shutdownNow();
+    } catch (IOException e) {
+      // the next start removes it
+    }
+    var _ = loop.shutdownGracefully(0, 2, TimeUnit.SECONDS);
+    calls.shutdown();
+  }
+
+  @Override
+  public void close() {
+    stop(Duration.ofMinutes(1));
+  }
+
+  /** A crashed driver leaves its socket behind; that of a living one must not be taken away. */
+  private static void removeStale(Path socket) {
+    if (!Files.exists(socket)) {
+      return;
+    }
+    if (Files.isRegularFile(socket) || Files.isDirectory(socket)) {
+      throw new FatalException(
+          "endpoint %s is not a socket: it is left alone, choose another one".formatted(socket));
+    }
+    try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+      channel.connect(UnixDomainSocketAddress.of(socket));
+    } catch (IOException e) {
+      delete(socket);
+      return;
+    }
+    throw new FatalException("another process listens on endpoint %s already".formatted(socket));
+  }
+
+  private static void delete(Path socket) {
+    try {
+      Files.deleteIfExists(socket);
+    } catch (IOException e) {
+      throw new FatalException("cannot remove the old socket " + socket + ": " + e, e);
+    }
+  }
+
+  private static String reason(Throwable e) {
+    Throwable last = e;
+    while (last.getCause() != null) {
+      last = last.getCause();
+    }
+    return String.valueOf(last.getMessage());
+  }
+}

@@ -1,0 +1,28 @@
+package io.pmemcsi.driver.csi;
+
+import io.pmemcsi.base.error.UsageException;
+import java.nio.file.Path;
+
+/** Where the driver listens, as the flag {@code -endpoint} says it. */
+public record Endpoint(Path socket) {
+
+  private static final String SCHEME = "unix:";
+
+  /** Understands {@code unix:///path}, {@code unix:/path} and a plain absolute path. */
+  public static Endpoint parse(String text) {
+    String path = text.startsWith(SCHEME) ? text.substring(SCHEME.length()) : text;
+    if (text.startsWith(SCHEME) && path.startsWith("//")) {
+      path = path.substring(2);
+    }
+    if (!path.startsWith("/")) {
+      throw new UsageException(
+          "endpoint \"%s\" is not a Unix socket: write unix:///path/to/csi.sock".formatted(text));
+    }
+    return new Endpoint(Path.of(path));
+  }
+
+  @Override
+  public String toString() {
+    return "unix://" + socket;
+  }
+}

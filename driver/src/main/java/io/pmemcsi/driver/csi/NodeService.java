@@ -1,0 +1,251 @@
+package io.pmemcsi.driver.csi;
+
+import static io.pmemcsi.driver.csi.Answers.answer;
+import static io.pmemcsi.driver.lifecycle.RefusedException.invalid;
+
+import csi.v1.NodeExpandVolumeRequest;
+import csi.v1.NodeExpandVolumeResponse;
+import csi.v1.NodeGetCapabilitiesRequest;
+import csi.v1.NodeGetCapabilitiesResponse;
+import csi.v1.NodeGetInfoRequest;
+import csi.v1.NodeGetInfoResponse;
+import csi.v1.NodeGetVolumeStatsRequest;
+import csi.v1.NodeGetVolumeStatsResponse;
+import csi.v1.NodeGrpc;
+import csi.v1.NodePublishVolumeRequest;
+import csi.v1.NodePublishVolumeResponse;
+import csi.v1.NodeServiceCapability;
+import csi.v1.NodeServiceCapability.RPC;
+import csi.v1.NodeStageVolumeRequest;
+import csi.v1.NodeStageVolumeResponse;
+import csi.v1.NodeUnpublishVolumeRequest;
+import csi.v1.NodeUnpublishVolumeResponse;
+import csi.v1.NodeUnstageVolumeRequest;
+import csi.v1.NodeUnstageVolumeResponse;
+import csi.v1.VolumeUsage;
+import io.grpc.stub.StreamObserver;
+import io.pmemcsi.driver.lifecycle.Access;
+import io.pmemcsi.driver.lifecycle.Publishing;
+import io.pmemcsi.driver.lifecycle.SizeRange;
+import io.pmemcsi.driver.lifecycle.Staging;
+import io.pmemcsi.driver.lifecycle.Statistics;
+import io.pmemcsi.driver.volume.ParameterSource;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** Makes volumes usable for pods on this node. */
+public final class NodeService extends NodeGrpc.NodeImplBase {
+
+  private final NodeIdentity node;
+  private final Staging staging;
+  private final Publishing publishing;
+  private final Statistics statistics;
+  private final boolean growing;
+
+  /**
+   * Serves what the parts below offer.
+   *
+   * @param growing whether volumes of this device mode can grow
+   */
+  public NodeService(
+      NodeIdentity node,
+      Staging staging,
+      Publishing publishing,
+      Statistics statistics,
+      boolean growing) {
+    this.node = node;
+    this.staging = staging;
+    this.publishing = publishing;
+    this.statistics = statistics;
+    this.growing = growing;
+  }
+
+  @Override
+  public void nodeGetInfo(
+      NodeGetInfoRequest request, StreamObserver<NodeGetInfoResponse> observer) {
+    answer(
+        observer,
+        () ->
+            NodeGetInfoResponse.newBuilder()
+                .setNodeId(node.nodeId())
+                .setAccessibleTopology(node.topology())
+                .build());
+  }
+
+  @Override
+  public void nodeGetCapabilities(
+      NodeGetCapabilitiesRequest request, StreamObserver<NodeGetCapabilitiesResponse> observer) {
+    Stream<RPC.Type> always =
+        Stream.of(
+            RPC.Type.STAGE_UNSTAGE_VOLUME,
+            RPC.Type.GET_VOLUME_STATS,
+            RPC.Type.SINGLE_NODE_MULTI_WRITER);
+    answer(
+        observer,
+        () ->
+            NodeGetCapabilitiesResponse.newBuilder()
+                .addAllCapabilities(
+                    Stream.concat(always, growing ? Stream.of(RPC.Type.EXPAND_VOLUME) : Stream.of())
+                        .map(NodeService::capability)
+                        .toList())
+                .build());
+  }
+
+  @Override
+  public void nodeStageVolume(
+      NodeStageVolumeRequest request, StreamObserver<NodeStageVolumeResponse> observer) {
+    answer(
+        observer,
+        () -> {
+          String id = Requests.volumeId(request.getVolumeId());
+          Path path = Requests.path("staging_target_path", request.getStagingTargetPath());
+          Access access =
+              Requests.access(request.hasVolumeCapability(), request.getVolumeCapability());
+          Requests.parameters(ParameterSource.PERSISTENT_CONTEXT, request.getVolumeContextMap());
+          staging.stage(id, path, access);
+          return NodeStageVolumeResponse.getDefaultInstance();
+        });
+  }
+
+  @Override
+  public void nodeUnstageVolume(
+      NodeUnstageVolumeRequest request, StreamObserver<NodeUnstageVolumeResponse> observer) {
+    answer(
+        observer,
+        () -> {
+          staging.unstage(
+              Requests.volumeId(request.getVolumeId()),
+              Requests.path("staging_target_path", request.getStagingTargetPath()));
+          return NodeUnstageVolumeResponse.getDefaultInstance();
+        });
+  }
+
+  @Override
+  public void nodePublishVolume(
+      NodePublishVolumeRequest request, StreamObserver<NodePublishVolumeResponse> observer) {
+    answer(
+        observer,
+        () -> {
+          String id = Requests.volumeId(request.getVolumeId());
+          Path target = Requests.path("target_path", request.getTargetPath());
+          Access access =
+              Requests.access(request.hasVolumeCapability(), request.getVolumeCapability());
+          Map<String, String> context = request.getVolumeContextMap();
+          Optional<Path> staged =
+              Requests.optionalPath("staging_target_path", request.getStagingTargetPath());
+          boolean readOnly = request.getReadonly() || isReaderOnly(request);
+          if (isEphemeral(id, staged, context)) {
+            publishing.publishEphemeral(
+                id,
+                target,
+                access,
+                readOnly,
+                Requests.parameters(ParameterSource.EPHEMERAL_CONTEXT, context));
+          } else {
+            Requests.parameters(ParameterSource.PERSISTENT_CONTEXT, context);
+            publishing.publish(id, staged, target, access, readOnly);
+          }
+          return NodePublishVolumeResponse.getDefaultInstance();
+        });
+  }
+
+  @Override
+  public void nodeUnpublishVolume(
+      NodeUnpublishVolumeRequest request, StreamObserver<NodeUnpublishVolumeResponse> observer) {
+    answer(
+        observer,
+        () -> {
+          publishing.unpublish(
+              Requests.volumeId(request.getVolumeId()),
+              Requests.path("target_path", request.getTargetPath()));
+          return NodeUnpublishVolumeResponse.getDefaultInstance();
+        });
+  }
+
+  @Override
+  public void nodeGetVolumeStats(
+      NodeGetVolumeStatsRequest request, StreamObserver<NodeGetVolumeStatsResponse> observer) {
+    answer(
+        observer,
+        () -> {
+          Statistics.Usage usage =
+              statistics.of(
+                  Requests.volumeId(request.getVolumeId()),
+                  Requests.path("volume_path", request.getVolumePath()));
+          NodeGetVolumeStatsResponse.Builder response =
+              NodeGetVolumeStatsResponse.newBuilder()
+                  .addUsage(
+                      VolumeUsage.newBuilder()
+                          .setUnit(VolumeUsage.Unit.BYTES)
+                          .setAvailable(usage.availableBytes())
+                          .setTotal(usage.totalBytes())
+                          .setUsed(usage.usedBytes()));
+          usage
+              .inodes()
+              .ifPresent(
+                  inodes ->
+                      response.addUsage(
+                          VolumeUsage.newBuilder()
+                              .setUnit(VolumeUsage.Unit.INODES)
+                              .setAvailable(inodes.available())
+                              .setTotal(inodes.total())
+                              .setUsed(inodes.total() - inodes.available())));
+          return response.build();
+        });
+  }
+
+  @Override
+  public void nodeExpandVolume(
+      NodeExpandVolumeRequest request, StreamObserver<NodeExpandVolumeResponse> observer) {
+    if (!growing) {
+      super.nodeExpandVolume(request, observer);
+      return;
+    }
+    answer(
+        observer,
+        () -> {
+          String id = Requests.volumeId(request.getVolumeId());
+          Path path = Requests.path("volume_path", request.getVolumePath());
+          SizeRange size = Requests.size(request.hasCapacityRange(), request.getCapacityRange());
+          return NodeExpandVolumeResponse.newBuilder()
+              .setCapacityBytes(staging.grow(id, path, size))
+              .build();
+        });
+  }
+
+  private boolean isEphemeral(String id, Optional<Path> staged, Map<String, String> context) {
+    try {
+      Optional<Boolean> flag = ParameterSource.ephemeralFlag(context);
+      // Kubernetes before 1.16 does not say it
+      return flag.orElseGet(
+          () ->
+              staged.isEmpty()
+                  && !ParameterSource.wasProvisioned(context)
+                  && context.containsKey("size")
+                  && !publishing.isKnownPersistent(id));
+    } catch (IllegalArgumentException e) {
+      throw invalid("volume_context: " + e.getMessage());
+    }
+  }
+
+  private static boolean isReaderOnly(NodePublishVolumeRequest request) {
+    return switch (request.getVolumeCapability().getAccessMode().getMode()) {
+      case SINGLE_NODE_READER_ONLY -> true;
+      case UNKNOWN,
+          SINGLE_NODE_WRITER,
+          SINGLE_NODE_SINGLE_WRITER,
+          SINGLE_NODE_MULTI_WRITER,
+          MULTI_NODE_READER_ONLY,
+          MULTI_NODE_SINGLE_WRITER,
+          MULTI_NODE_MULTI_WRITER,
+          UNRECOGNIZED ->
+          false;
+    };
+  }
+
+  private static NodeServiceCapability capability(RPC.Type type) {
+    return NodeServiceCapability.newBuilder().setRpc(RPC.newBuilder().setType(type)).build();
+  }
+}

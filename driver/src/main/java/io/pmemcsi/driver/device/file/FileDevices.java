@@ -1,0 +1,274 @@
+package io.pmemcsi.driver.device.file;
+
+import io.pmemcsi.driver.command.Command;
+import io.pmemcsi.driver.command.CommandRunner;
+import io.pmemcsi.driver.command.ToolFailedException;
+import io.pmemcsi.driver.device.BlockDevices;
+import io.pmemcsi.driver.device.Capacity;
+import io.pmemcsi.driver.device.Device;
+import io.pmemcsi.driver.device.DeviceException;
+import io.pmemcsi.driver.device.DeviceManager;
+import io.pmemcsi.driver.loop.LoopDevices;
+import io.pmemcsi.driver.loop.LoopDevices.Loop;
+import io.pmemcsi.driver.volume.DeviceMode;
+import io.pmemcsi.driver.volume.Usage;
+import io.pmemcsi.driver.volume.VolumeId;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.FileStore;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * Volumes as sparse files in the folder {@code devices} of the state folder.
+ *
+ * <p>A file is reserved with its full size although it takes no room yet, so that a volume never
+ * runs out of space that it was promised. Erasing means removing: the filesystem below hands out
+ * freed blocks as zeros only.
+ */
+public final class FileDevices implements DeviceManager {
+
+  /** The same as in LVM mode, so that sizes look alike. */
+  static final long ALIGNMENT = 4L << 20;
+
+  private static final String SUFFIX = ".img";
+
+  private final Path folder;
+  private final CommandRunner runner;
+  private final LoopDevices loops;
+  private final Pool pool;
+  private final Object reservation = new Object();
+
+  /** How much room there is for files. */
+  public sealed interface Pool {
+
+    /** A share of the filesystem below the state folder, never more than is really free. */
+    record Percentage(int percent) implements Pool {
+      public Percentage {
+        if (percent < 0 || percent > 100) {
+          throw new IllegalArgumentException(
+              "pmemPercentage %d is not between 0 and 100".formatted(percent));
+        }
+      }
+    }
+
+    /** A pretended size: the files may together be larger than the disk. */
+    record Fixed(long bytes) implements Pool {}
+  }
+
+  public FileDevices(Path stateFolder, Pool pool, CommandRunner runner) {
+    this.folder = stateFolder.toAbsolutePath().resolve("devices");
+    this.runner = runner;
+    this.loops = new LoopDevices(runner);
+    this.pool = pool;
+  }
+
+  @Override
+  public DeviceMode mode() {
+    return DeviceMode.FILE;
+  }
+
+  @Override
+  public Capacity capacity() {
+    return asking("measure " + folder, this::measure);
+  }
+
+  @Override
+  public List<Device> list() {
+    return asking(
+        "list " + folder,
+        () -> {
+          Map<Path, Path> attached =
+              loops.all().stream()
+                  .collect(Collectors.toMap(Loop::file, Loop::device, (first, _) -> first));
+          List<Device> devices = new ArrayList<>();
+          for (Path file : files()) {
+            // a file that is not attached stands for its device: attaching it would only cost time
+            Path path = attached.getOrDefault(file, file);
+            long size = Files.size(file);
+            VolumeId.parse(nameOf(file)).ifPresent(id -> devices.add(new Device(id, path, size)));
+          }
+          return devices;
+        });
+  }
+
+  @Override
+  public Optional<Device> find(VolumeId id) {
+    Path file = file(id);
+    return asking(
+        "find the device of volume " + id,
+        () ->
+            Files.exists(file)
+                ? Optional.of(new Device(id, attached(file), Files.size(file)))
+                : Optional.empty());
+  }
+
+  @Override
+  public Device create(VolumeId id, long sizeBytes, Usage usage) {
+    Path file = file(id);
+    return asking(
+        "create the device of volume " + id,
+        () -> {
+          long size = reserve(id, file, sizeBytes);
+          try {
+            return new Device(id, attached(file), size);
+          } catch (ToolFailedException e) {
+            Files.deleteIfExists(file);
+            throw e;
+          }
+        });
+  }
+
+  @Override
+  public void delete(VolumeId id, boolean erase) {
+    Path file = file(id);
+    asking(
+        "delete the device of volume " + id,
+        () -> {
+          if (Files.exists(file)) {
+            for (Loop loop : loops.of(file)) {
+              release(id, loop.device());
+            }
+            Files.delete(file);
+          }
+          return file;
+        });
+  }
+
+  @Override
+  public Device grow(VolumeId id, long sizeBytes) {
+    Path file = file(id);
+    return asking(
+        "grow the device of volume " + id,
+        () -> {
+          if (!Files.exists(file)) {
+            throw new DeviceException.NotFound(id);
+          }
+          synchronized (reservation) {
+            long wanted = roundUp(sizeBytes);
+            long more = wanted - Files.size(file);
+            if (more > 0) {
+              requireRoom(more, wanted);
+              setLength(file, wanted);
+            }
+          }
+          Path device = attached(file);
+          // also when the file was large enough: an earlier attempt may have ended before this
+          loops.refreshSize(device);
+          return new Device(id, device, Files.size(file));
+        });
+  }
+
+  private long reserve(VolumeId id, Path file, long sizeBytes) throws IOException {
+    synchronized (reservation) {
+      if (Files.exists(file)) {
+        throw new DeviceException.Exists(id, Files.size(file));
+      }
+      Files.createDirectories(folder);
+      long size = roundUp(sizeBytes);
+      requireRoom(size, sizeBytes);
+      setLength(file, size);
+      return size;
+    }
+  }
+
+  private void requireRoom(long more, long wanted) throws IOException {
+    long room = measure().maxVolumeSize();
+    if (more < 0 || more > room) {
+      throw new DeviceException.NotEnoughSpace(wanted, room);
+    }
+  }
+
+  private Path attached(Path file) {
+    return loops.find(file, 0).map(Loop::device).orElseGet(() -> loops.attach(file, 0));
+  }
+
+  private void release(VolumeId id, Path device) throws IOException {
+    try (BlockDevices.Hold _ = BlockDevices.holdExclusively(device)) {
+      loops.detach(device);
+    } catch (BlockDevices.BusyException e) {
+      throw new DeviceException.InUse(id, String.valueOf(e.getMessage()));
+    }
+  }
+
+  private Capacity measure() throws IOException {
+    long reserved = 0;
+    for (Path file : files()) {
+      reserved += Files.size(file);
+    }
+    return switch (pool) {
+      case Pool.Fixed(long bytes) -> capacity(bytes - reserved, bytes, bytes);
+      case Pool.Percentage(int percent) -> {
+        FileStore disk = Files.getFileStore(folder.getParent());
+        long total = disk.getTotalSpace();
+        long managed = total / 100 * percent;
+        // what our sparse files have not taken yet is promised to them
+        long promised = reserved == 0 ? 0 : reserved - allocated();
+        long free = disk.getUsableSpace() - promised;
+        yield capacity(Math.min(managed - reserved, free), managed, total);
+      }
+    };
+  }
+
+  private static Capacity capacity(long free, long managed, long total) {
+    long available = Math.max(0, free - Math.floorMod(free, ALIGNMENT));
+    return new Capacity(available, available, managed, total);
+  }
+
+  /** The room that the files really take; Java cannot tell it. */
+  private long allocated() {
+    String du = runner.run(Command.of("du", "--summarize", "--block-size=1", "" + folder)).stdout();
+    return Long.parseLong(du.substring(0, du.indexOf('\t')));
+  }
+
+  private List<Path> files() throws IOException {
+    if (!Files.isDirectory(folder)) {
+      return List.of();
+    }
+    try (Stream<Path> all = Files.list(folder)) {
+      return all.filter(file -> file.getFileName().toString().endsWith(SUFFIX)).sorted().toList();
+    }
+  }
+
+  private Path file(VolumeId id) {
+    return folder.resolve(id + SUFFIX);
+  }
+
+  private static String nameOf(Path file) {
+    String name = file.getFileName().toString();
+    return name.substring(0, name.length() - SUFFIX.length());
+  }
+
+  private static void setLength(Path file, long bytes) throws IOException {
+    try (RandomAccessFile sparse = new RandomAccessFile(file.toFile(), "rw")) {
+      sparse.setLength(bytes);
+      sparse.getFD().sync();
+    }
+  }
+
+  private static long roundUp(long bytes) {
+    long units = Math.max(1, Math.ceilDiv(bytes, ALIGNMENT));
+    // sizes close to the largest number wrap around otherwise; they fit nowhere in any case
+    return units > Long.MAX_VALUE / ALIGNMENT ? Long.MAX_VALUE : units * ALIGNMENT;
+  }
+
+  private interface Action<T> {
+    T run() throws IOException;
+  }
+
+  private static <T> T asking(String doing, Action<T> action) {
+    try {
+      return action.run();
+    } catch (ToolFailedException e) {
+      throw new DeviceException.ToolFailed(doing, e);
+    } catch (IOException e) {
+      throw new DeviceException.ToolFailed(doing, e);
+    }
+  }
+}

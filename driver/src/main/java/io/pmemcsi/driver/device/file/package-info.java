@@ -1,0 +1,8 @@
+/**
+ * Devices for nodes without persistent memory, for the demo and for tests: sparse files behind loop
+ * devices. Filesystems and mounts on them are real; DAX is not possible.
+ */
+@NullMarked
+package io.pmemcsi.driver.device.file;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,166 @@
+package io.pmemcsi.driver.lifecycle;
+
+import io.pmemcsi.driver.device.BlockDevices;
+import io.pmemcsi.driver.device.Device;
+import io.pmemcsi.driver.device.DeviceManager;
+import io.pmemcsi.driver.lifecycle.AuditReport.Finding;
+import io.pmemcsi.driver.lifecycle.AuditReport.Kind;
+import io.pmemcsi.driver.mount.MountEntry;
+import io.pmemcsi.driver.mount.MountTable;
+import io.pmemcsi.driver.volume.Contents;
+import io.pmemcsi.driver.volume.Ledger;
+import io.pmemcsi.driver.volume.LedgerEntry;
+import io.pmemcsi.driver.volume.VolumeId;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Compares what the ledger says with the devices and mounts that are there.
+ *
+ * <p>Only what cannot cost anybody data is repaired: records of volumes that were never finished or
+ * were deleted except for their record. Everything else is reported.
+ */
+public final class Audit {
+
+  private final Ledger ledger;
+  private final Devices devices;
+  private final MountTable mounts;
+  private final boolean repair;
+  private final List<Finding> findings = new ArrayList<>();
+
+  private Audit(Ledger ledger, Devices devices, MountTable mounts, boolean repair) {
+    this.ledger = ledger;
+    this.devices = devices;
+    this.mounts = mounts;
+    this.repair = repair;
+  }
+
+  /** Compares, and changes nothing. */
+  public static AuditReport look(Ledger ledger, Devices devices, MountTable mounts) {
+    return new Audit(ledger, devices, mounts, false).run();
+  }
+
+  /** Compares, and repairs what is safe to repair; for the start of the driver. */
+  public static AuditReport repair(Ledger ledger, Devices devices, MountTable mounts) {
+    return new Audit(ledger, devices, mounts, true).run();
+  }
+
+  private AuditReport run() {
+    List<LedgerEntry> entries = List.copyOf(ledger.entries());
+    Map<VolumeId, Device> found = findDevices(entries);
+    ledger.damaged().forEach((id, why) -> find(Kind.DAMAGED_RECORD, id, why, false));
+    for (LedgerEntry entry : entries) {
+      check(entry, Optional.ofNullable(found.get(entry.id())));
+    }
+    for (Device device : found.values()) {
+      if (ledger.find(device.id()).isEmpty() && ledger.damage(device.id()).isEmpty()) {
+        find(
+            Kind.DEVICE_WITHOUT_RECORD,
+            device.id(),
+            "device %s with %d bytes is not in the ledger"
+                .formatted(device.path(), device.sizeBytes()),
+            false);
+      }
+    }
+    for (VolumeId id : List.copyOf(ledger.withContents())) {
+      if (ledger.find(id).isEmpty() && !found.containsKey(id) && ledger.damage(id).isEmpty()) {
+        repaired(Kind.STALE_RECORD, id, "only a contents record is left");
+      }
+    }
+    return new AuditReport(entries.size(), found.size(), findings);
+  }
+
+  private Map<VolumeId, Device> findDevices(List<LedgerEntry> entries) {
+    Set<DeviceManager> managers = new LinkedHashSet<>(List.of(devices.current()));
+    entries.forEach(entry -> managers.add(devices.of(entry)));
+    Map<VolumeId, Device> found = new HashMap<>();
+    for (DeviceManager manager : managers) {
+      manager.list().forEach(device -> found.put(device.id(), device));
+    }
+    return found;
+  }
+
+  private void check(LedgerEntry entry, Optional<Device> device) {
+    Optional<Contents> contents = ledger.contents(entry.id());
+    boolean creating = contents.filter(c -> c instanceof Contents.Creating).isPresent();
+    boolean deleting = contents.filter(c -> c instanceof Contents.Deleting).isPresent();
+    if (device.isEmpty()) {
+      if (creating || deleting) {
+        repaired(
+            Kind.STALE_RECORD,
+            entry.id(),
+            creating ? "its device was never made" : "its device is deleted");
+      } else {
+        find(
+            Kind.RECORD_WITHOUT_DEVICE,
+            entry.id(),
+            "volume \"%s\" of %d bytes has no device".formatted(entry.name(), entry.sizeBytes()),
+            false);
+      }
+      return;
+    }
+    List<MountEntry> mounted = mountsOf(device.get());
+    if (creating) {
+      find(
+          Kind.UNFINISHED_CREATE,
+          entry.id(),
+          "CreateVolume was interrupted, calling it again finishes it",
+          false);
+    } else if (deleting) {
+      find(
+          Kind.UNFINISHED_DELETE,
+          entry.id(),
+          "DeleteVolume was interrupted, calling it again finishes it",
+          false);
+    } else if (device.get().sizeBytes() < entry.sizeBytes()) {
+      find(
+          Kind.DEVICE_TOO_SMALL,
+          entry.id(),
+          "the ledger says %d bytes, the device has %d"
+              .formatted(entry.sizeBytes(), device.get().sizeBytes()),
+          false);
+    }
+    if (entry.parameters().ephemeral() && mounted.isEmpty()) {
+      find(
+          Kind.EPHEMERAL_NOT_PUBLISHED,
+          entry.id(),
+          "ephemeral volume \"%s\" is not mounted anywhere".formatted(entry.name()),
+          false);
+    }
+    boolean blank = contents.filter(c -> c instanceof Contents.Blank).isPresent();
+    if ((creating || deleting || blank) && !mounted.isEmpty()) {
+      find(
+          Kind.UNEXPECTED_MOUNT,
+          entry.id(),
+          "is mounted at %s by somebody else".formatted(mounted.getFirst().mountPoint()),
+          false);
+    }
+  }
+
+  private List<MountEntry> mountsOf(Device device) {
+    try {
+      return BlockDevices.isBlockDevice(device.path())
+          ? mounts.of(BlockDevices.number(device.path()))
+          : List.of();
+    } catch (IOException e) {
+      return List.of();
+    }
+  }
+
+  private void repaired(Kind kind, VolumeId id, String text) {
+    if (repair) {
+      ledger.remove(id);
+    }
+    find(kind, id, text, repair);
+  }
+
+  private void find(Kind kind, VolumeId id, String text, boolean done) {
+    findings.add(new Finding(kind, id, text, done));
+  }
+}

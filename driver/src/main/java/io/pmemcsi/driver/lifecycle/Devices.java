@@ -1,0 +1,64 @@
+package io.pmemcsi.driver.lifecycle;
+
+import io.pmemcsi.driver.device.Capacity;
+import io.pmemcsi.driver.device.DeviceManager;
+import io.pmemcsi.driver.volume.DeviceMode;
+import io.pmemcsi.driver.volume.LedgerEntry;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+
+/**
+ * The device manager of the mode this driver runs in, those of other modes for volumes that were
+ * made earlier, and the capacity in memory.
+ */
+public final class Devices {
+
+  private final DeviceManager current;
+  private final Function<DeviceMode, DeviceManager> opener;
+  private final Map<DeviceMode, DeviceManager> others = new ConcurrentHashMap<>();
+  private volatile Measured measured = new Measured.Failed("the capacity was not measured yet");
+
+  /** The last answer to the question how much room there is. */
+  sealed interface Measured {
+    record Known(Capacity capacity) implements Measured {}
+
+    record Failed(String why) implements Measured {}
+  }
+
+  /**
+   * Starts with the capacity unknown.
+   *
+   * @param opener opens a manager for another mode that hands out existing devices and sets up
+   *     nothing new
+   */
+  public Devices(DeviceManager current, Function<DeviceMode, DeviceManager> opener) {
+    this.current = current;
+    this.opener = opener;
+  }
+
+  public DeviceManager current() {
+    return current;
+  }
+
+  /** The manager that has the device of a volume. */
+  public DeviceManager of(LedgerEntry entry) {
+    // the oldest entries do not tell; then it can only be the mode that was never changed
+    DeviceMode mode = entry.parameters().deviceMode().orElse(current.mode());
+    return mode == current.mode() ? current : others.computeIfAbsent(mode, opener);
+  }
+
+  /** From memory, so that schedulers may ask as often as they like. */
+  Measured capacity() {
+    return measured;
+  }
+
+  /** Measures again; to be called after each change. A failure is kept for whoever asks. */
+  public void measure() {
+    try {
+      measured = new Measured.Known(current.capacity());
+    } catch (RuntimeException e) {
+      measured = new Measured.Failed(String.valueOf(e.getMessage()));
+    }
+  }
+}

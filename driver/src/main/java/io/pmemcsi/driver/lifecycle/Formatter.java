@@ -1,0 +1,161 @@
+package io.pmemcsi.driver.lifecycle;
+
+import io.pmemcsi.driver.command.Command;
+import io.pmemcsi.driver.command.CommandRunner;
+import io.pmemcsi.driver.device.Device;
+import io.pmemcsi.driver.mount.FilesystemType;
+import io.pmemcsi.driver.mount.Signatures;
+import io.pmemcsi.driver.mount.Signatures.Found;
+import io.pmemcsi.driver.volume.Contents;
+import io.pmemcsi.driver.volume.Contents.Filesystem;
+import io.pmemcsi.driver.volume.LedgerEntry;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.UUID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Sees to it that a volume holds a filesystem, and that it is formatted at most once in its life.
+ *
+ * <p>Other drivers format whatever looks empty to them. An unreadable superblock, a device that is
+ * not quite there or a tool that was killed look empty, too. Here the ledger decides, and the
+ * device only has to agree with it.
+ */
+public final class Formatter {
+
+  private static final Logger log = LoggerFactory.getLogger(Formatter.class);
+  private static final Duration MKFS_TIMEOUT = Duration.ofMinutes(10);
+
+  private final Volumes volumes;
+  private final Signatures signatures;
+  private final Usages usages;
+  private final CommandRunner runner;
+
+  public Formatter(Volumes volumes, Signatures signatures, Usages usages, CommandRunner runner) {
+    this.volumes = volumes;
+    this.signatures = signatures;
+    this.usages = usages;
+    this.runner = runner;
+  }
+
+  /** The filesystem of a volume, made now if the volume is fresh. */
+  FilesystemType ensure(LedgerEntry entry, Device device, Optional<FilesystemType> wanted) {
+    Optional<Found> found = signatures.probe(device.path());
+    Optional<Contents> recorded = volumes.contents(entry);
+    if (recorded.isEmpty()) {
+      return adoptLegacy(entry, found, wanted);
+    }
+    return switch (recorded.get()) {
+      case Contents.Formatted(Filesystem expected) -> expect(entry, expected, found, wanted);
+      case Contents.Blank _ ->
+          found.isEmpty()
+              ? format(entry, device, wanted)
+              : adoptStranger(entry, found.get(), wanted);
+      // started once, never mounted: nobody can have written to it
+      case Contents.Formatting _ -> format(entry, device, wanted);
+      case Contents.RawBlock _ -> useOfBlockUser(entry, found, wanted);
+      case Contents.Creating _, Contents.Deleting _ ->
+          throw RefusedException.precondition("volume %s is not whole".formatted(entry.id()));
+    };
+  }
+
+  private FilesystemType format(LedgerEntry entry, Device device, Optional<FilesystemType> wanted) {
+    FilesystemType type = wanted.orElse(FilesystemType.EXT4);
+    if (device.sizeBytes() < type.minimumBytes()) {
+      throw RefusedException.precondition(
+          "volume %s has %d bytes, %s needs at least %d"
+              .formatted(entry.id(), device.sizeBytes(), type.text(), type.minimumBytes()));
+    }
+    usages.refuseHeld(device);
+    Filesystem filesystem = new Filesystem(type.text(), UUID.randomUUID());
+    volumes.record(entry, new Contents.Formatting(filesystem));
+    runner.run(
+        Command.of(type.mkfs(device.path(), device.sizeBytes(), filesystem.uuid()))
+            .within(MKFS_TIMEOUT));
+    volumes.record(entry, new Contents.Formatted(filesystem));
+    log.atInfo()
+        .addKeyValue("volume", entry.id())
+        .addKeyValue("filesystem", filesystem)
+        .log("Volume formatted.");
+    return type;
+  }
+
+  private static FilesystemType expect(
+      LedgerEntry entry,
+      Filesystem expected,
+      Optional<Found> found,
+      Optional<FilesystemType> wanted) {
+    FilesystemType type = supported(entry, expected.type());
+    refuseOtherType(entry, type, wanted);
+    boolean same =
+        found
+            .filter(there -> there.type().equals(expected.type()))
+            .filter(there -> there.uuid().equalsIgnoreCase(expected.uuid().toString()))
+            .isPresent();
+    if (!same) {
+      throw damaged(entry, expected.toString(), found);
+    }
+    return type;
+  }
+
+  /** A volume of the original driver: it never says whether it was formatted. */
+  private FilesystemType adoptLegacy(
+      LedgerEntry entry, Optional<Found> found, Optional<FilesystemType> wanted) {
+    return adoptStranger(
+        entry,
+        found.orElseThrow(() -> damaged(entry, "a filesystem (made by an earlier release)", found)),
+        wanted);
+  }
+
+  /** There is a filesystem that nobody announced: it may be used, it may not be overwritten. */
+  private FilesystemType adoptStranger(
+      LedgerEntry entry, Found found, Optional<FilesystemType> wanted) {
+    FilesystemType type = supported(entry, found.type());
+    refuseOtherType(entry, type, wanted);
+    volumes.record(
+        entry, new Contents.Formatted(new Filesystem(type.text(), UUID.fromString(found.uuid()))));
+    log.atInfo()
+        .addKeyValue("volume", entry.id())
+        .addKeyValue("filesystem", found)
+        .log("Filesystem found that was not made by this driver, using it.");
+    return type;
+  }
+
+  private static FilesystemType useOfBlockUser(
+      LedgerEntry entry, Optional<Found> found, Optional<FilesystemType> wanted) {
+    Found there =
+        found.orElseThrow(
+            () -> damaged(entry, "a filesystem (it was used as a raw block volume)", found));
+    FilesystemType type = supported(entry, there.type());
+    refuseOtherType(entry, type, wanted);
+    return type;
+  }
+
+  private static FilesystemType supported(LedgerEntry entry, String type) {
+    return FilesystemType.parse(type)
+        .filter(_ -> !type.isEmpty())
+        .orElseThrow(
+            () ->
+                RefusedException.precondition(
+                    "volume %s holds %s, which is neither ext4 nor xfs: it is left alone"
+                        .formatted(entry.id(), type)));
+  }
+
+  private static void refuseOtherType(
+      LedgerEntry entry, FilesystemType there, Optional<FilesystemType> wanted) {
+    if (wanted.isPresent() && wanted.get() != there) {
+      throw RefusedException.exists(
+          "volume %s holds %s, asked for: %s"
+              .formatted(entry.id(), there.text(), wanted.get().text()));
+    }
+  }
+
+  private static RefusedException damaged(
+      LedgerEntry entry, String expected, Optional<Found> found) {
+    return RefusedException.precondition(
+        "volume %s is not formatted again: expected %s, found %s. Repair the filesystem or delete the volume"
+            .formatted(
+                entry.id(), expected, found.map(Found::toString).orElse("no known signature")));
+  }
+}

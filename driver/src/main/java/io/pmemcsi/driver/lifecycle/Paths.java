@@ -1,0 +1,67 @@
+package io.pmemcsi.driver.lifecycle;
+
+import io.grpc.Status;
+import java.io.IOException;
+import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+
+/** Makes and removes the places where volumes are mounted. */
+final class Paths {
+
+  private Paths() {}
+
+  /** A folder, in a parent that the caller has to provide. */
+  static void makeFolder(Path folder) {
+    try {
+      Files.createDirectory(
+          folder,
+          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
+    } catch (FileAlreadyExistsException e) {
+      if (!Files.isDirectory(folder)) {
+        throw RefusedException.invalid("%s is not a folder".formatted(folder));
+      }
+    } catch (IOException e) {
+      throw failed("make the folder " + folder, e);
+    }
+  }
+
+  /** A file that a device node can be mounted on. */
+  static void makeFile(Path file) {
+    try {
+      Files.createFile(
+          file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-r--r--")));
+    } catch (FileAlreadyExistsException e) {
+      if (Files.isDirectory(file)) {
+        throw RefusedException.invalid("%s is a folder, not a file".formatted(file));
+      }
+    } catch (IOException e) {
+      throw failed("make the file " + file, e);
+    }
+  }
+
+  /** Removes a mount point; never anything that holds data. */
+  static void remove(Path path) {
+    try {
+      if (Files.isRegularFile(path) && Files.size(path) > 0) {
+        throw RefusedException.precondition(
+            "%s is a file with content: it is left alone".formatted(path));
+      }
+      Files.deleteIfExists(path);
+    } catch (DirectoryNotEmptyException e) {
+      throw RefusedException.precondition(
+          "%s is not empty although nothing is mounted there: it is left alone".formatted(path));
+    } catch (NoSuchFileException e) {
+      // a parent is gone, too: fine
+    } catch (IOException e) {
+      throw failed("remove " + path, e);
+    }
+  }
+
+  private static RefusedException failed(String doing, IOException e) {
+    return new RefusedException(Status.Code.INTERNAL, "cannot %s: %s".formatted(doing, e));
+  }
+}

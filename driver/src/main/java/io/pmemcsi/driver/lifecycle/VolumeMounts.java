@@ -1,0 +1,114 @@
+package io.pmemcsi.driver.lifecycle;
+
+import io.grpc.Status;
+import io.pmemcsi.driver.command.Command;
+import io.pmemcsi.driver.command.CommandRunner;
+import io.pmemcsi.driver.device.BlockDevices;
+import io.pmemcsi.driver.device.Device;
+import io.pmemcsi.driver.mount.FilesystemType;
+import io.pmemcsi.driver.mount.MountEntry;
+import io.pmemcsi.driver.mount.Mounts;
+import io.pmemcsi.driver.volume.DeviceMode;
+import io.pmemcsi.driver.volume.LedgerEntry;
+import io.pmemcsi.driver.volume.Usage;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Mounts the devices of volumes the way their parameters ask for. */
+public final class VolumeMounts {
+
+  private static final Logger log = LoggerFactory.getLogger(VolumeMounts.class);
+
+  private final Mounts mounts;
+  private final CommandRunner runner;
+
+  public VolumeMounts(Mounts mounts, CommandRunner runner) {
+    this.mounts = mounts;
+    this.runner = runner;
+  }
+
+  /** Mounts a volume's filesystem, with DAX unless the volume does without. */
+  void mount(
+      LedgerEntry entry, Device device, Path target, FilesystemType type, List<String> options) {
+    boolean file = entry.parameters().deviceMode().equals(Optional.of(DeviceMode.FILE));
+    if (entry.parameters().usage() == Usage.FILE_IO) {
+      mounts.mount(device.path(), target, type, options);
+    } else if (file) {
+      mounts.mount(device.path(), target, type, options);
+      log.atInfo()
+          .addKeyValue("volume", entry.id())
+          .addKeyValue("target", target)
+          .log("Mounted without DAX: device mode file has none.");
+    } else {
+      mounts.mountWithDax(device.path(), target, type, options);
+    }
+    tune(type, target, options);
+  }
+
+  /** Whether a volume is mounted at a path; something else being there is an error. */
+  boolean isMounted(Path target, Device device, Access.Mount wanted, boolean readOnly) {
+    Optional<MountEntry> there = mounts.table().at(target);
+    if (there.isEmpty()) {
+      return false;
+    }
+    if (!there.get().number().equals(Usages.number(device))) {
+      throw RefusedException.exists(
+          "something else is mounted at %s: %s".formatted(target, there.get().source()));
+    }
+    requireSame(there.get(), wanted, readOnly);
+    return true;
+  }
+
+  /** Throws when a mount is not the one that was asked for. */
+  static void requireSame(MountEntry there, Access.Mount wanted, boolean readOnly) {
+    wanted
+        .type()
+        .filter(type -> !type.text().equals(there.type()))
+        .ifPresent(
+            type -> {
+              throw RefusedException.exists(
+                  "%s holds %s, asked for: %s"
+                      .formatted(there.mountPoint(), there.type(), type.text()));
+            });
+    for (String flag : wanted.flags()) {
+      if (!there.has(flag)) {
+        throw RefusedException.exists(
+            "%s is mounted without the mount flag \"%s\"".formatted(there.mountPoint(), flag));
+      }
+    }
+    if (there.isReadOnly() != (readOnly || wanted.flags().contains("ro"))) {
+      throw RefusedException.exists(
+          "%s is mounted %s"
+              .formatted(there.mountPoint(), there.isReadOnly() ? "read-only" : "writable"));
+    }
+  }
+
+  /** Unmounts all that is mounted at a path, provided that it belongs to the volume. */
+  void unmountAll(Path target, Optional<String> number) {
+    Optional<MountEntry> there = mounts.table().at(target);
+    while (there.isPresent()) {
+      MountEntry mount = there.get();
+      boolean foreign =
+          number.isPresent()
+              && !mount.number().equals(number.get())
+              && !BlockDevices.isNodeOf(target, number.get());
+      if (foreign) {
+        throw new RefusedException(
+            Status.Code.FAILED_PRECONDITION,
+            "what is mounted at %s (%s) is not this volume".formatted(target, mount.source()));
+      }
+      mounts.unmount(target);
+      there = mounts.table().at(target);
+    }
+  }
+
+  /** Files on xfs grow in steps of 2 MiB, so that they can be mapped with huge pages. */
+  private void tune(FilesystemType type, Path target, List<String> options) {
+    if (type == FilesystemType.XFS && !options.contains("ro")) {
+      runner.run(Command.of("xfs_io", "-c", "extsize 2m", target.toString()));
+    }
+  }
+}

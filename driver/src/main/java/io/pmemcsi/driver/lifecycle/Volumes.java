@@ -1,0 +1,337 @@
+package io.pmemcsi.driver.lifecycle;
+
+import io.grpc.Status;
+import io.pmemcsi.driver.command.ToolFailedException;
+import io.pmemcsi.driver.device.Capacity;
+import io.pmemcsi.driver.device.Device;
+import io.pmemcsi.driver.device.DeviceException;
+import io.pmemcsi.driver.device.DeviceManager;
+import io.pmemcsi.driver.mount.Signatures;
+import io.pmemcsi.driver.volume.Contents;
+import io.pmemcsi.driver.volume.Ledger;
+import io.pmemcsi.driver.volume.LedgerEntry;
+import io.pmemcsi.driver.volume.VolumeId;
+import io.pmemcsi.driver.volume.VolumeParameters;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * All volumes of this node: made, found, grown, deleted.
+ *
+ * <p>Making one goes: contents "creating", ledger entry, device, wipe, real size, contents "blank".
+ * Whatever step a crash hits, the same call goes on from there. Deleting goes: contents "deleting",
+ * device, ledger entry, contents.
+ */
+public final class Volumes {
+
+  private static final Logger log = LoggerFactory.getLogger(Volumes.class);
+
+  private final Ledger ledger;
+  private final Devices devices;
+  private final Signatures signatures;
+  private final VolumeLocks locks;
+  private final Usages usages;
+
+  public Volumes(
+      Ledger ledger, Devices devices, Signatures signatures, VolumeLocks locks, Usages usages) {
+    this.ledger = ledger;
+    this.devices = devices;
+    this.signatures = signatures;
+    this.locks = locks;
+    this.usages = usages;
+  }
+
+  /** Makes a volume, or finds the one that the same call has made before. */
+  public LedgerEntry create(String name, SizeRange size, VolumeParameters wanted) {
+    VolumeId id = VolumeId.fromName(name);
+    return locks.with(id, () -> createLocked(id, name, size, wanted));
+  }
+
+  /** Deletes a volume; one that is not there was deleted before. */
+  public void delete(String volumeId) {
+    withLock(
+        volumeId,
+        id -> {
+          refuseDamaged(id);
+          ledger.find(id).ifPresentOrElse(this::deleteLocked, () -> refuseForeign(volumeId));
+          return id;
+        });
+  }
+
+  /** Makes the device of a volume larger. */
+  public LedgerEntry grow(String volumeId, SizeRange size) {
+    return withLock(
+        volumeId,
+        id -> {
+          LedgerEntry entry = require(volumeId);
+          if (entry.parameters().kataContainers()) {
+            throw RefusedException.precondition(
+                "volume %s holds a Kata image file, which cannot grow".formatted(id));
+          }
+          if (entry.sizeBytes() >= size.requiredBytes()) {
+            if (size.isExceededBy(entry.sizeBytes())) {
+              throw new RefusedException(
+                  Status.Code.OUT_OF_RANGE,
+                  "volume %s has %d bytes, more than limit_bytes %d: volumes never shrink"
+                      .formatted(id, entry.sizeBytes(), size.limitBytes()));
+            }
+            return entry;
+          }
+          usable(entry);
+          Device device = devices.of(entry).grow(id, size.requiredBytes());
+          LedgerEntry grown = entry.withSize(device.sizeBytes());
+          ledger.write(grown);
+          devices.measure();
+          log.atInfo()
+              .addKeyValue("volume", id)
+              .addKeyValue("size", grown.sizeBytes())
+              .log("Volume grown.");
+          return grown;
+        });
+  }
+
+  /** All volumes in the order of their ids. */
+  public List<LedgerEntry> list() {
+    return List.copyOf(ledger.entries());
+  }
+
+  /** How much room there is, from memory. */
+  public Capacity capacity() {
+    return switch (devices.capacity()) {
+      case Devices.Measured.Known(Capacity capacity) -> capacity;
+      case Devices.Measured.Failed(String why) ->
+          throw new RefusedException(Status.Code.INTERNAL, "cannot tell the capacity: " + why);
+    };
+  }
+
+  /** Runs work that belongs to the volume which a caller calls so, by id or by name. */
+  <T> T withLock(String volumeId, Function<VolumeId, T> work) {
+    VolumeId id = identify(volumeId);
+    return locks.with(id, () -> work.apply(id));
+  }
+
+  /** The volume, known by its id or, ephemeral ones, by the name that Kubernetes gave it. */
+  Optional<LedgerEntry> find(String volumeId) {
+    return ledger.find(identify(volumeId));
+  }
+
+  boolean isDamaged(String volumeId) {
+    return ledger.damage(identify(volumeId)).isPresent();
+  }
+
+  /** The volume, for whoever only wants to know about it. */
+  public LedgerEntry get(String volumeId) {
+    return require(volumeId);
+  }
+
+  /** The volume, or the reason why it cannot be used. */
+  LedgerEntry require(String volumeId) {
+    VolumeId id = identify(volumeId);
+    refuseDamaged(id);
+    return ledger
+        .find(id)
+        .orElseThrow(
+            () -> RefusedException.notFound("there is no volume \"%s\"".formatted(volumeId)));
+  }
+
+  /** The device of a volume that is whole. */
+  Device usable(LedgerEntry entry) {
+    switch (ledger.contents(entry.id()).orElse(new Contents.Blank())) {
+      case Contents.Creating _ ->
+          throw RefusedException.precondition(
+              "volume %s was never finished, call CreateVolume again".formatted(entry.id()));
+      case Contents.Deleting _ ->
+          throw RefusedException.precondition(
+              "volume %s is being deleted, call DeleteVolume again".formatted(entry.id()));
+      case Contents.Blank _, Contents.Formatting _, Contents.Formatted _, Contents.RawBlock _ -> {}
+    }
+    return device(entry);
+  }
+
+  private Device device(LedgerEntry entry) {
+    return devices
+        .of(entry)
+        .find(entry.id())
+        .orElseThrow(
+            () ->
+                RefusedException.notFound(
+                    "the device of volume %s is gone, the ledger still has it"
+                        .formatted(entry.id())));
+  }
+
+  /** The device, also of a volume that is not whole. */
+  Optional<Device> deviceIfThere(LedgerEntry entry) {
+    return devices.of(entry).find(entry.id());
+  }
+
+  Optional<Contents> contents(LedgerEntry entry) {
+    return ledger.contents(entry.id());
+  }
+
+  void record(LedgerEntry entry, Contents contents) {
+    ledger.write(entry.id(), contents);
+  }
+
+  private VolumeId identify(String volumeId) {
+    return VolumeId.parse(volumeId)
+        .filter(id -> ledger.find(id).isPresent() || ledger.damage(id).isPresent())
+        .orElseGet(() -> VolumeId.fromName(volumeId));
+  }
+
+  private void refuseDamaged(VolumeId id) {
+    ledger
+        .damage(id)
+        .ifPresent(
+            why -> {
+              throw RefusedException.precondition(
+                  "volume %s is blocked because its record is damaged: %s. Repair or remove the"
+                          .formatted(id, why)
+                      + " file and restart the driver");
+            });
+  }
+
+  private LedgerEntry createLocked(
+      VolumeId id, String name, SizeRange size, VolumeParameters wanted) {
+    refuseDamaged(id);
+    Optional<LedgerEntry> existing = ledger.find(id).or(() -> findByName(name));
+    if (existing.isPresent()) {
+      return existing(existing.get(), name, size, wanted);
+    }
+    DeviceManager manager = devices.current();
+    if (manager.find(id).isPresent()) {
+      throw new RefusedException(
+          Status.Code.INTERNAL,
+          "there is a device for volume %s that the ledger does not know: it is left alone, remove"
+                  .formatted(id)
+              + " it by hand if it is not needed");
+    }
+    LedgerEntry entry =
+        new LedgerEntry(id, size.requiredBytes(), wanted.named(name, manager.mode()));
+    ledger.write(id, new Contents.Creating());
+    ledger.write(entry);
+    return finish(entry, size);
+  }
+
+  private Optional<LedgerEntry> findByName(String name) {
+    // ids of old releases were made in another way
+    return ledger.entries().stream().filter(entry -> entry.name().equals(name)).findFirst();
+  }
+
+  private LedgerEntry existing(
+      LedgerEntry entry, String name, SizeRange size, VolumeParameters wanted) {
+    if (!entry.name().equals(name)) {
+      throw new RefusedException(
+          Status.Code.INTERNAL,
+          "volume %s has the name \"%s\", not \"%s\"".formatted(entry.id(), entry.name(), name));
+    }
+    if (!entry.parameters().servesFor(wanted)) {
+      throw RefusedException.exists(
+          "volume \"%s\" exists with other parameters: %s"
+              .formatted(name, entry.parameters().toContext()));
+    }
+    Optional<Contents> contents = ledger.contents(entry.id());
+    if (contents.isPresent() && contents.get() instanceof Contents.Deleting) {
+      throw new RefusedException(
+          Status.Code.ABORTED,
+          "volume \"%s\" is still being deleted, call DeleteVolume again first".formatted(name));
+    }
+    if (contents.isPresent() && contents.get() instanceof Contents.Creating) {
+      return finish(entry, size);
+    }
+    if (!size.includes(entry.sizeBytes())) {
+      throw RefusedException.exists(
+          "volume \"%s\" exists with %d bytes, asked for: %s"
+              .formatted(name, entry.sizeBytes(), size));
+    }
+    return entry;
+  }
+
+  private LedgerEntry finish(LedgerEntry entry, SizeRange size) {
+    try {
+      Device device = make(entry, size);
+      signatures.wipe(device.path());
+      LedgerEntry finished = entry.withSize(device.sizeBytes());
+      if (!finished.equals(entry)) {
+        ledger.write(finished);
+      }
+      ledger.write(entry.id(), new Contents.Blank());
+      log.atInfo()
+          .addKeyValue("volume", entry.id())
+          .addKeyValue("name", entry.name())
+          .addKeyValue("size", finished.sizeBytes())
+          .log("Volume created.");
+      return finished;
+    } catch (DeviceException | ToolFailedException | RefusedException e) {
+      undo(entry, e);
+      throw e;
+    } finally {
+      devices.measure();
+    }
+  }
+
+  private Device make(LedgerEntry entry, SizeRange size) {
+    DeviceManager manager = devices.of(entry);
+    Optional<Device> found = manager.find(entry.id());
+    if (found.isPresent() && !size.includes(found.get().sizeBytes())) {
+      // half made by a call that was killed; nobody has seen it
+      manager.delete(entry.id(), false);
+      found = Optional.empty();
+    }
+    Device device =
+        found.orElseGet(
+            () -> manager.create(entry.id(), size.requiredBytes(), entry.parameters().usage()));
+    if (size.isExceededBy(device.sizeBytes())) {
+      throw new RefusedException(
+          Status.Code.OUT_OF_RANGE,
+          "the smallest possible volume has %d bytes, more than limit_bytes %d"
+              .formatted(device.sizeBytes(), size.limitBytes()));
+    }
+    return device;
+  }
+
+  /** Takes a failed creation back; what cannot be undone stays recorded and can be tried again. */
+  private void undo(LedgerEntry entry, RuntimeException reason) {
+    try {
+      devices.of(entry).delete(entry.id(), false);
+      ledger.remove(entry.id());
+    } catch (RuntimeException e) {
+      reason.addSuppressed(e);
+      log.atWarn()
+          .addKeyValue("volume", entry.id())
+          .addKeyValue("error", e.getMessage())
+          .log("A failed creation could not be undone, it stays in the ledger.");
+    }
+  }
+
+  private void deleteLocked(LedgerEntry entry) {
+    usages.refuseInUse(entry, devices.of(entry));
+    Optional<Contents> before = ledger.contents(entry.id());
+    ledger.write(entry.id(), new Contents.Deleting());
+    try {
+      devices.of(entry).delete(entry.id(), entry.parameters().eraseAfter());
+    } catch (DeviceException.InUse e) {
+      // nothing was touched, so everything that is recorded about the content still holds
+      before.ifPresent(contents -> ledger.write(entry.id(), contents));
+      throw e;
+    } finally {
+      devices.measure();
+    }
+    ledger.remove(entry.id());
+    log.atInfo().addKeyValue("volume", entry.id()).log("Volume deleted.");
+  }
+
+  private void refuseForeign(String volumeId) {
+    VolumeId.parse(volumeId)
+        .filter(id -> devices.current().find(id).isPresent())
+        .ifPresent(
+            id -> {
+              throw RefusedException.precondition(
+                  "there is a device %s that is not in the ledger: this driver did not make it and"
+                          .formatted(id)
+                      + " does not delete it");
+            });
+  }
+}

@@ -1,0 +1,98 @@
+package io.pmemcsi.driver.loop;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.pmemcsi.driver.command.Command;
+import io.pmemcsi.driver.command.CommandRunner;
+import io.pmemcsi.driver.command.ToolFailedException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Attaches files to loop devices and finds them again; losetup is asked in JSON. */
+public final class LoopDevices {
+
+  private static final JsonMapper JSON = JsonMapper.builder().build();
+
+  private final CommandRunner runner;
+
+  public LoopDevices(CommandRunner runner) {
+    this.runner = runner;
+  }
+
+  /** A loop device and the part of the file that it shows. */
+  public record Loop(Path device, Path file, long offset) {}
+
+  /** All loop devices of a file; the kernel compares files, not names. */
+  public List<Loop> of(Path file) {
+    return parse(
+        runner
+            .run(
+                Command.of(
+                    "losetup", "--json", "--list", "-O", "NAME,BACK-FILE,OFFSET", "-j", "" + file))
+            .stdout());
+  }
+
+  /** All loop devices of this machine. */
+  public List<Loop> all() {
+    return parse(
+        runner
+            .run(Command.of("losetup", "--json", "--list", "-O", "NAME,BACK-FILE,OFFSET"))
+            .stdout());
+  }
+
+  /** The loop device of a file from that offset on. */
+  public Optional<Loop> find(Path file, long offset) {
+    return of(file).stream().filter(loop -> loop.offset() == offset).findFirst();
+  }
+
+  /**
+   * Makes a loop device for a file from that offset on. Direct I/O keeps the data from being cached
+   * twice; where the filesystem below cannot do it the kernel goes on without.
+   */
+  public Path attach(Path file, long offset) {
+    List<String> argv =
+        List.of("losetup", "--find", "--show", "--offset", Long.toString(offset), "" + file);
+    Path device = Path.of(runner.run(Command.of(argv)).stdout().strip());
+    try {
+      runner.run(Command.of("losetup", "--direct-io=on", device.toString()));
+    } catch (ToolFailedException e) {
+      if (e.reason() != ToolFailedException.Reason.EXIT_CODE) {
+        throw e;
+      }
+    }
+    return device;
+  }
+
+  /** Removes a loop device. */
+  public void detach(Path device) {
+    runner.run(Command.of("losetup", "--detach", device.toString()));
+  }
+
+  /** Lets a loop device see that its file has grown. */
+  public void refreshSize(Path device) {
+    runner.run(Command.of("losetup", "--set-capacity", device.toString()));
+  }
+
+  static List<Loop> parse(String json) {
+    // with no device at all losetup prints nothing instead of an empty list
+    if (json.isBlank()) {
+      return List.of();
+    }
+    try {
+      List<Loop> loops = new ArrayList<>();
+      for (JsonNode loop : JSON.readTree(json).path("loopdevices")) {
+        loops.add(
+            new Loop(
+                Path.of(loop.path("name").asText()),
+                Path.of(loop.path("back-file").asText()),
+                loop.path("offset").asLong()));
+      }
+      return loops;
+    } catch (JsonProcessingException e) {
+      throw new IllegalStateException("losetup printed something that is not JSON: " + json, e);
+    }
+  }
+}

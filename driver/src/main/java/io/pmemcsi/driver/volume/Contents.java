@@ -1,0 +1,40 @@
+package io.pmemcsi.driver.volume;
+
+import java.util.UUID;
+
+/**
+ * What was ever put on the device of a volume, as far as this driver knows.
+ *
+ * <p>The order of events makes the promise that no filesystem is ever overwritten: {@link
+ * Formatting} is durable before mkfs starts, {@link Formatted} is durable before the first mount,
+ * and only a volume that is {@link Blank} or {@link Formatting} is given to mkfs. So a volume that
+ * somebody could have written to is never formatted.
+ */
+public sealed interface Contents {
+
+  /** The device is being made, or its making was interrupted; nobody has seen it yet. */
+  record Creating() implements Contents {}
+
+  /** Made, wiped, handed out to nobody. */
+  record Blank() implements Contents {}
+
+  /** mkfs was started; nobody has mounted the result. */
+  record Formatting(Filesystem filesystem) implements Contents {}
+
+  /** Holds this filesystem, and maybe data. */
+  record Formatted(Filesystem filesystem) implements Contents {}
+
+  /** Was handed out as a raw device: holds whatever its user wrote. */
+  record RawBlock() implements Contents {}
+
+  /** Being erased and removed; not to be used again. */
+  record Deleting() implements Contents {}
+
+  /** A filesystem that can be told from all others. */
+  record Filesystem(String type, UUID uuid) {
+    @Override
+    public String toString() {
+      return "%s with UUID %s".formatted(type, uuid);
+    }
+  }
+}

@@ -1,0 +1,11 @@
+package io.pmemcsi.driver.volume;
+
+import java.nio.file.Path;
+
+/** The ledger could not be read or written. */
+public final class LedgerException extends RuntimeException {
+
+  LedgerException(String doing, Path file, Exception cause) {
+    super("cannot %s %s: %s".formatted(doing, file, cause), cause);
+  }
+}

@@ -1,0 +1,84 @@
+package io.pmemcsi.driver.volume;
+
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.TreeMap;
+
+/**
+ * How a volume is to be treated; part of its ledger entry.
+ *
+ * @param eraseAfter overwrite all of it when it is deleted
+ * @param kataContainers publish a filesystem inside an image file that Kata can map as memory
+ * @param ephemeral lives and dies with one pod
+ * @param name the name that the caller of CSI gave it, empty in a request
+ * @param sizeBytes only in the parameters of ephemeral volumes
+ * @param deviceMode where its device comes from, empty in requests and in the oldest ledgers
+ */
+public record VolumeParameters(
+    boolean eraseAfter,
+    boolean kataContainers,
+    Usage usage,
+    boolean ephemeral,
+    String name,
+    OptionalLong sizeBytes,
+    Optional<DeviceMode> deviceMode) {
+
+  /** What a storage class without parameters means. */
+  public static final VolumeParameters DEFAULTS =
+      new VolumeParameters(
+          true, false, Usage.APP_DIRECT, false, "", OptionalLong.empty(), Optional.empty());
+
+  public VolumeParameters {
+    if (kataContainers && usage != Usage.APP_DIRECT) {
+      throw new IllegalArgumentException(
+          "parameters kataContainers=true and usage=%s exclude each other".formatted(usage.text()));
+    }
+  }
+
+  /** The same for a volume that gets a name and a device. */
+  public VolumeParameters named(String newName, DeviceMode mode) {
+    return new VolumeParameters(
+        eraseAfter, kataContainers, usage, ephemeral, newName, sizeBytes, Optional.of(mode));
+  }
+
+  /** Whether a volume with these parameters can stand for one that was asked for with others. */
+  public boolean servesFor(VolumeParameters wanted) {
+    return eraseAfter == wanted.eraseAfter
+        && kataContainers == wanted.kataContainers
+        && usage == wanted.usage
+        && ephemeral == wanted.ephemeral;
+  }
+
+  /** What the caller of CSI must hand back when the volume is used. */
+  public Map<String, String> toContext() {
+    Map<String, String> context = common();
+    context.put(ParameterKey.PERSISTENCY.text(), ephemeral ? "ephemeral" : "normal");
+    return context;
+  }
+
+  /** What the ledger keeps, in the spelling that every 1.x release can read. */
+  public Map<String, String> toLedger() {
+    Map<String, String> stored = common();
+    stored.put(ParameterKey.PERSISTENCY.text(), ephemeral ? "ephemeral" : "normal");
+    sizeBytes.ifPresent(size -> stored.put(ParameterKey.SIZE.text(), Long.toString(size)));
+    deviceMode.ifPresent(mode -> stored.put(ParameterKey.DEVICE_MODE.text(), mode.text()));
+    return stored;
+  }
+
+  private Map<String, String> common() {
+    Map<String, String> map = new TreeMap<>();
+    map.put(ParameterKey.ERASE_AFTER.text(), Boolean.toString(eraseAfter));
+    if (kataContainers) {
+      map.put(ParameterKey.KATA_CONTAINERS.text(), "true");
+    }
+    if (usage != Usage.APP_DIRECT) {
+      // releases before 1.1 refuse the key, so it is written only where it says something
+      map.put(ParameterKey.USAGE.text(), usage.text());
+    }
+    if (!name.isEmpty()) {
+      map.put(ParameterKey.NAME.text(), name);
+    }
+    return map;
+  }
+}

@@ -1,0 +1,110 @@
+package io.pmemcsi.driver;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+
+import csi.v1.ControllerGrpc;
+import csi.v1.IdentityGrpc;
+import csi.v1.NodeGrpc;
+import io.grpc.ManagedChannel;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
+import io.grpc.netty.shaded.io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.grpc.netty.shaded.io.netty.channel.epoll.EpollDomainSocketChannel;
+import io.grpc.netty.shaded.io.netty.channel.epoll.EpollIoHandler;
+import io.grpc.netty.shaded.io.netty.channel.unix.DomainSocketAddress;
+import io.pmemcsi.base.http.ListenAddress;
+import io.pmemcsi.base.names.DriverName;
+import io.pmemcsi.driver.command.CommandRunner;
+import io.pmemcsi.driver.command.ProcessRunner;
+import io.pmemcsi.driver.csi.Endpoint;
+import io.pmemcsi.driver.device.file.FileDevices;
+import io.pmemcsi.driver.metrics.DriverMetrics;
+import io.pmemcsi.driver.volume.DeviceMode;
+import io.pmemcsi.driver.volume.DurableFiles;
+import io.pmemcsi.driver.volume.StateFiles;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/** The real driver in this process, on file-backed devices, with a client on its socket. */
+public final class FileModeDriver implements AutoCloseable {
+
+  public static final String NODE = "node-1";
+  public static final String NAME = "pmem-csi.intel.com";
+  public static final long POOL = 64L << 30;
+
+  private static final EventLoopGroup LOOP =
+      new MultiThreadIoEventLoopGroup(
+          1, Thread.ofPlatform().daemon().factory(), EpollIoHandler.newFactory());
+
+  private final NodeDriver driver;
+  private final ManagedChannel channel;
+
+  private FileModeDriver(NodeDriver driver, ManagedChannel channel) {
+    this.driver = driver;
+    this.channel = channel;
+  }
+
+  public static FileModeDriver start(Path folder) {
+    return start(folder, new ProcessRunner(), new DurableFiles(), POOL);
+  }
+
+  static FileModeDriver start(Path folder, CommandRunner runner, StateFiles files, long pool) {
+    DriverSettings settings = settings(folder);
+    return new FileModeDriver(
+        NodeDriver.start(
+            settings,
+            new DriverMetrics(settings.driverName(), settings.nodeId()),
+            runner,
+            files,
+            (_, _) ->
+                new FileDevices(settings.statePath(), new FileDevices.Pool.Fixed(pool), runner)),
+        connect(settings.endpoint().socket()));
+  }
+
+  static DriverSettings settings(Path folder) {
+    return new DriverSettings(
+        new DriverName(NAME),
+        NODE,
+        new Endpoint(folder.resolve("csi.sock")),
+        folder.resolve("state"),
+        DeviceMode.FILE,
+        100,
+        Optional.of(ListenAddress.parse("127.0.0.1:0")),
+        "/metrics");
+  }
+
+  static ManagedChannel connect(Path socket) {
+    return NettyChannelBuilder.forAddress(new DomainSocketAddress(socket.toFile()))
+        .eventLoopGroup(LOOP)
+        .channelType(EpollDomainSocketChannel.class)
+        .usePlaintext()
+        .overrideAuthority("localhost")
+        .build();
+  }
+
+  NodeDriver driver() {
+    return driver;
+  }
+
+  ManagedChannel channel() {
+    return channel;
+  }
+
+  public IdentityGrpc.IdentityBlockingStub identity() {
+    return IdentityGrpc.newBlockingStub(channel).withDeadlineAfter(60, SECONDS);
+  }
+
+  public ControllerGrpc.ControllerBlockingStub controller() {
+    return ControllerGrpc.newBlockingStub(channel).withDeadlineAfter(60, SECONDS);
+  }
+
+  public NodeGrpc.NodeBlockingStub node() {
+    return NodeGrpc.newBlockingStub(channel).withDeadlineAfter(60, SECONDS);
+  }
+
+  @Override
+  public void close() {
+    channel.shutdownNow();
+    driver.close();
+  }
+}

@@ -1,0 +1,210 @@
+package io.pmemcsi.driver;
+
+import static io.pmemcsi.driver.Calls.MIB;
+import static io.pmemcsi.driver.Calls.block;
+import static io.pmemcsi.driver.Calls.mount;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import csi.v1.CapacityRange;
+import csi.v1.ControllerExpandVolumeRequest;
+import csi.v1.NodeExpandVolumeRequest;
+import csi.v1.NodeGetVolumeStatsRequest;
+import csi.v1.Volume;
+import csi.v1.VolumeUsage;
+import io.pmemcsi.driver.mount.MountEntry;
+import io.pmemcsi.driver.mount.MountTable;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Volumes through their whole life, over the socket, with real filesystems and mounts. */
+class LifecycleIT {
+
+  private final Scratch scratch = new Scratch();
+  private FileModeDriver driver;
+  private Calls csi;
+
+  @BeforeEach
+  void start() {
+    driver = FileModeDriver.start(scratch.folder());
+    csi = new Calls(driver);
+  }
+
+  @AfterEach
+  void stopAndLookForLeaks() {
+    driver.close();
+    try (scratch) {
+      scratch.assertNothingLeft();
+    }
+  }
+
+  private void restart() {
+    driver.close();
+    start();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "ext4", "xfs"})
+  void dataSurvivesUnpublishAndRestart(String type) throws IOException {
+    Volume volume = csi.create(Calls.request("pvc-1", 320 * MIB));
+    Path staging = scratch.pod("staging");
+    Path target = scratch.pod("target");
+    csi.stage(volume, staging, mount(type));
+    csi.publish(volume, staging, target, mount(type));
+    Files.writeString(target.resolve("data"), "kept");
+
+    csi.unpublish(volume.getVolumeId(), target);
+    csi.unstage(volume.getVolumeId(), staging);
+    restart();
+    csi.stage(volume, staging, mount(type));
+    csi.publish(volume, staging, target, mount(type));
+
+    assertThat(target.resolve("data")).hasContent("kept");
+    csi.unpublish(volume.getVolumeId(), target);
+    assertThat(target).doesNotExist();
+    csi.unstage(volume.getVolumeId(), staging);
+    csi.delete(volume.getVolumeId());
+    Files.deleteIfExists(staging);
+  }
+
+  @Test
+  void aRawBlockVolumeIsTheDeviceItself() throws IOException {
+    Volume volume = csi.create(Calls.request("raw", 8 * MIB));
+    Path target = scratch.pod("device");
+    csi.stage(volume, scratch.pod("staging"), block());
+    csi.publish(volume, scratch.pod("staging"), target, block());
+    csi.publish(volume, scratch.pod("staging"), target, block());
+
+    Files.write(target, new byte[] {1, 2, 3, 4});
+
+    csi.unpublish(volume.getVolumeId(), target);
+    csi.unstage(volume.getVolumeId(), scratch.pod("staging"));
+    csi.delete(volume.getVolumeId());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "ext4", "xfs"})
+  void anEphemeralVolumeLivesAsLongAsItsPod(String type) throws IOException {
+    Path target = scratch.pod("inline");
+    for (int i = 0; i < 3; i++) {
+      csi.publish(Calls.ephemeral("csi-inline", target, mount(type), Map.of("size", "300Mi")));
+      csi.publish(Calls.ephemeral("csi-inline", target, mount(type), Map.of("size", "300Mi")));
+      assertThat(target.resolve("data")).doesNotExist();
+      Files.writeString(target.resolve("data"), "scratch");
+      csi.unpublish("csi-inline", target);
+      csi.unpublish("csi-inline", target);
+    }
+  }
+
+  @Test
+  void aReadOnlyPublicationCannotBeWritten() throws IOException {
+    Volume volume = csi.create("pvc-ro", 16 * MIB);
+    Path staging = scratch.pod("staging");
+    Path target = scratch.pod("target");
+    csi.stage(volume, staging, mount("ext4", "noatime"));
+    csi.publish(
+        Calls.publication(volume, staging, target, mount("ext4", "noatime")).setReadonly(true));
+    csi.publish(
+        Calls.publication(volume, staging, target, mount("ext4", "noatime")).setReadonly(true));
+
+    MountEntry there = MountTable.read().at(target).orElseThrow();
+    assertThat(there.isReadOnly()).isTrue();
+    assertThat(there.options()).contains("noatime");
+    csi.unpublish(volume.getVolumeId(), target);
+    csi.unstage(volume.getVolumeId(), staging);
+    csi.delete(volume.getVolumeId());
+    Files.deleteIfExists(staging);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"ext4", "xfs"})
+  void aVolumeGrowsWhileItIsUsed(String type) throws IOException {
+    assumeTrue(type.equals("xfs") || mayResizeExt4(), "the kernel wants CAP_SYS_RESOURCE for ext4");
+    Volume volume = csi.create("pvc-grow", 320 * MIB);
+    Path staging = scratch.pod("staging");
+    csi.stage(volume, staging, mount(type));
+    long before = total(volume, staging);
+    CapacityRange wanted = CapacityRange.newBuilder().setRequiredBytes(640 * MIB).build();
+
+    assertThat(
+            driver
+                .controller()
+                .controllerExpandVolume(
+                    ControllerExpandVolumeRequest.newBuilder()
+                        .setVolumeId(volume.getVolumeId())
+                        .setCapacityRange(wanted)
+                        .build())
+                .getCapacityBytes())
+        .isEqualTo(640 * MIB);
+    driver
+        .node()
+        .nodeExpandVolume(
+            NodeExpandVolumeRequest.newBuilder()
+                .setVolumeId(volume.getVolumeId())
+                .setVolumePath(staging.toString())
+                .setCapacityRange(wanted)
+                .build());
+
+    assertThat(total(volume, staging)).isGreaterThan(before + 250 * MIB);
+    csi.unstage(volume.getVolumeId(), staging);
+    csi.delete(volume.getVolumeId());
+    Files.deleteIfExists(staging);
+  }
+
+  private static boolean mayResizeExt4() throws IOException {
+    String effective =
+        Files.readAllLines(Path.of("/proc/self/status")).stream()
+            .filter(line -> line.startsWith("CapEff:"))
+            .findFirst()
+            .orElseThrow()
+            .replace("CapEff:", "")
+            .strip();
+    return (Long.parseUnsignedLong(effective, 16) >> 24 & 1) == 1;
+  }
+
+  private long total(Volume volume, Path path) {
+    return driver
+        .node()
+        .nodeGetVolumeStats(
+            NodeGetVolumeStatsRequest.newBuilder()
+                .setVolumeId(volume.getVolumeId())
+                .setVolumePath(path.toString())
+                .build())
+        .getUsageList()
+        .stream()
+        .filter(usage -> usage.getUnit() == VolumeUsage.Unit.BYTES)
+        .findFirst()
+        .orElseThrow()
+        .getTotal();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"ext4", "xfs"})
+  void aKataVolumeIsAFilesystemInAnImageFile(String type) throws IOException {
+    Volume volume =
+        csi.create(Calls.request("kata", 700 * MIB).putParameters("kataContainers", "true"));
+    Path staging = scratch.pod("staging");
+    Path target = scratch.pod("target");
+    csi.stage(volume, staging, mount(type));
+    for (int i = 0; i < 2; i++) {
+      csi.publish(volume, staging, target, mount(type));
+      csi.publish(volume, staging, target, mount(type));
+      assertThat(staging.resolve("kata-containers-pmem-csi-vm.img")).exists();
+      if (i == 0) {
+        Files.writeString(target.resolve("data"), "kept");
+      }
+      assertThat(target.resolve("data")).hasContent("kept");
+      csi.unpublish(volume.getVolumeId(), target);
+    }
+    csi.unstage(volume.getVolumeId(), staging);
+    csi.delete(volume.getVolumeId());
+    Files.deleteIfExists(staging);
+  }
+}

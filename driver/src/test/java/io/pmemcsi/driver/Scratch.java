@@ -1,0 +1,102 @@
+package io.pmemcsi.driver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pmemcsi.driver.command.Command;
+import io.pmemcsi.driver.command.ProcessRunner;
+import io.pmemcsi.driver.loop.LoopDevices;
+import io.pmemcsi.driver.mount.MountEntry;
+import io.pmemcsi.driver.mount.MountTable;
+import io.pmemcsi.driver.volume.Ledger;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** A folder of a test, and the question whether anything is left of it in the kernel. */
+final class Scratch implements AutoCloseable {
+
+  private final ProcessRunner runner = new ProcessRunner();
+  private final LoopDevices loops = new LoopDevices(runner);
+  private final Path folder;
+
+  Scratch() {
+    try {
+      folder = Files.createTempDirectory("pmem-csi-test").toRealPath();
+      Files.createDirectory(folder.resolve("pods"));
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  Path folder() {
+    return folder;
+  }
+
+  Path state() {
+    return folder.resolve("state");
+  }
+
+  /** A path in a parent that exists, as kubelet provides them. */
+  Path pod(String name) {
+    return folder.resolve("pods").resolve(name);
+  }
+
+  /** Devices, loops, mounts and ledger agree that there is nothing. */
+  void assertNothingLeft() {
+    assertThat(mounts()).as("mounts").isEmpty();
+    assertThat(loopDevices()).as("loop devices").isEmpty();
+    assertThat(names(state().resolve("devices"))).as("device files").isEmpty();
+    assertThat(names(state().resolve("contents"))).as("contents records").isEmpty();
+    assertThat(names(state().resolve("unfinished"))).as("unfinished mounts").isEmpty();
+    assertThat(names(state().resolve("mount"))).as("Kata mounts").isEmpty();
+    if (Files.exists(state())) {
+      Ledger ledger = Ledger.openForReading(state());
+      assertThat(ledger.entries()).as("ledger").isEmpty();
+      assertThat(ledger.damaged()).as("damaged").isEmpty();
+    }
+    assertThat(names(folder.resolve("pods"))).as("pod folders").isEmpty();
+  }
+
+  List<Path> mounts() {
+    return MountTable.read().entries().stream()
+        .map(MountEntry::mountPoint)
+        .filter(path -> path.startsWith(folder))
+        .toList();
+  }
+
+  private List<LoopDevices.Loop> loopDevices() {
+    return loops.all().stream().filter(loop -> loop.file().startsWith(folder)).toList();
+  }
+
+  private static List<String> names(Path where) {
+    if (!Files.isDirectory(where)) {
+      return List.of();
+    }
+    try (Stream<Path> all = Files.list(where)) {
+      return all.map(path -> path.getFileName().toString()).sorted().toList();
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** Whatever a failed test has left is removed, so that the next one is not disturbed. */
+  @Override
+  public void close() {
+    for (Path mount : mounts().reversed()) {
+      runner.run(Command.of("umount", "--lazy", mount.toString()).alsoAccepting(1, 32));
+    }
+    for (LoopDevices.Loop loop : loopDevices()) {
+      runner.run(Command.of("losetup", "-d", loop.device().toString()).alsoAccepting(1));
+    }
+    try (Stream<Path> all = Files.walk(folder)) {
+      for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(path);
+      }
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}
