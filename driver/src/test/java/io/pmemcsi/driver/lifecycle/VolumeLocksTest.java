@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 class VolumeLocksTest {
@@ -37,7 +38,7 @@ class VolumeLocksTest {
                             if (inside.incrementAndGet() > 1) {
                               together.set(true);
                             }
-                            Thread.yield();
+                            LockSupport.parkNanos(1000);
                             return inside.decrementAndGet();
                           })));
     }
