@@ -2,6 +2,7 @@ package io.pmemcsi.testbed.kubernetes;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.pmemcsi.testbed.process.RunFolder;
 import java.io.IOException;
@@ -21,6 +22,12 @@ class SuddenDeathIT {
   @Test
   void nothingOutlivesAJvmThatIsKilled(@TempDir Path temp)
       throws IOException, InterruptedException {
+    Binaries binaries = Binaries.find();
+    for (String program : List.of("kube-controller-manager", "kube-scheduler", "kubemark")) {
+      assumeTrue(
+          binaries.find(program).isPresent(),
+          "no program %s in %s".formatted(program, binaries.folder()));
+    }
     Path kubeconfig = temp.resolve("kubeconfig");
     Process jvm = startClusterWithOneNode(temp, kubeconfig);
     await().atMost(LIMIT).until(() -> Files.exists(kubeconfig) || !jvm.isAlive());
