@@ -4,7 +4,6 @@ import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.nio.file.Path;
-import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -76,11 +75,6 @@ public final class Cluster implements AutoCloseable {
   /** The servers, where they are our own. */
   public Optional<ControlPlane> controlPlane() {
     return Optional.ofNullable(plane);
-  }
-
-  /** What a program needs in its environment to find this cluster. */
-  public Map<String, String> environment() {
-    return Map.of("KUBECONFIG", kubeconfig.toString());
   }
 
   @Override

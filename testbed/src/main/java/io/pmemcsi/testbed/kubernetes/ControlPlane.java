@@ -11,10 +11,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import java.util.Locale;
-import java.util.UUID;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,38 +30,11 @@ public final class ControlPlane implements AutoCloseable {
 
   private static final int ATTEMPTS = 3;
 
-  /**
-   * Who talks to the API server. They show tokens, since not every client library reads every kind
-   * of key.
-   */
-  private enum Client {
-    ADMIN("admin", "system:masters"),
-    CONTROLLER_MANAGER("system:kube-controller-manager", ""),
-    SCHEDULER("system:kube-scheduler", "");
-
-    private final String user;
-    private final String group;
-    private final String token = UUID.randomUUID().toString();
-
-    Client(String user, String group) {
-      this.user = user;
-      this.group = group;
-    }
-
-    /** As kube-apiserver wants it: token, user, user's id, groups. */
-    String line() {
-      return String.join(",", token, user, user, group);
-    }
-
-    String file() {
-      return name().toLowerCase(Locale.ROOT) + ".kubeconfig";
-    }
-  }
-
   private final Binaries binaries;
   private final KubernetesVersion version;
   private final RunFolder folder;
-  private final Certificates authority;
+  private final Credentials credentials;
+  private final ServerFlags flags;
   private final HealthProbe probe;
   private final Deque<ChildProcess> processes = new ArrayDeque<>();
   private final Thread atExit = new Thread(this::stop, "control-plane-stop");
@@ -75,8 +45,9 @@ public final class ControlPlane implements AutoCloseable {
     this.binaries = binaries;
     this.version = binaries.version();
     this.folder = RunFolder.create("pmem-csi-kubernetes");
-    this.authority = new Certificates("testbed");
-    this.probe = new HealthProbe(authority.authority());
+    this.credentials = Credentials.create(folder.path());
+    this.flags = new ServerFlags(version, credentials);
+    this.probe = new HealthProbe(credentials.authority().authority());
   }
 
   /** Starts etcd and the API server and returns when they are ready. */
@@ -84,7 +55,6 @@ public final class ControlPlane implements AutoCloseable {
     ControlPlane plane = new ControlPlane(binaries);
     try {
       Runtime.getRuntime().addShutdownHook(plane.atExit);
-      plane.writeCredentials();
       plane.startStoreAndApi();
       return plane;
     } catch (RuntimeException e) {
@@ -106,7 +76,7 @@ public final class ControlPlane implements AutoCloseable {
     binaries.get("kube-controller-manager");
     binaries.get("kube-scheduler");
     retryOnTakenPort(this::startControllerManager);
-    retryOnTakenPort(() -> startScheduler("kube-scheduler", List.of("--leader-elect=false")));
+    retryOnTakenPort(this::startScheduler);
     controllers = true;
   }
 
@@ -124,16 +94,20 @@ public final class ControlPlane implements AutoCloseable {
       Files.writeString(
           file,
           configuration.replace(
-              "@KUBECONFIG@", folder.resolve(Client.SCHEDULER.file()).toString()));
+              "@KUBECONFIG@", credentials.kubeconfig(Credentials.Client.SCHEDULER).toString()));
     } catch (IOException e) {
       throw new UncheckedIOException("cannot write " + file, e);
     }
-    return startScheduler(name, List.of("--config=" + file));
+    return retryOnTakenPort(
+        () -> {
+          int port = FreePorts.next();
+          return awaitHealthy(launch("kube-scheduler", name, flags.scheduler(port, file)), port);
+        });
   }
 
   /** The file with which {@code kubectl} and our own program become administrator. */
   public Path kubeconfig() {
-    return folder.resolve(Client.ADMIN.file());
+    return credentials.kubeconfig(Credentials.Client.ADMIN);
   }
 
   /** The address of the API server. */
@@ -156,7 +130,7 @@ public final class ControlPlane implements AutoCloseable {
 
   /** The authority that signed the API server's certificate. */
   public Certificates authority() {
-    return authority;
+    return credentials.authority();
   }
 
   @Override
@@ -173,29 +147,11 @@ public final class ControlPlane implements AutoCloseable {
     folder.close();
   }
 
-  private void writeCredentials() {
-    try {
-      Files.writeString(folder.resolve("ca.crt"), authority.authorityPem());
-      Files.writeString(folder.resolve("ca.key"), authority.authorityKeyPem());
-      Certificates.Issued accounts = authority.issue("CN=service-accounts");
-      Files.writeString(folder.resolve("accounts.key"), accounts.keyPem());
-      Files.writeString(folder.resolve("accounts.pub"), accounts.publicKeyPem());
-      Files.write(
-          folder.resolve("tokens.csv"), Stream.of(Client.values()).map(Client::line).toList());
-    } catch (IOException e) {
-      throw new UncheckedIOException("cannot write certificates and tokens", e);
-    }
-    authority.issue("CN=kube-apiserver").write(folder.path(), "server");
-  }
-
   private void startStoreAndApi() {
     long begin = System.nanoTime();
     String store = retryOnTakenPort(this::startEtcd);
-    retryOnTakenPort(() -> startApiServer(store));
-    for (Client client : Client.values()) {
-      Kubeconfig.write(
-          folder.resolve(client.file()), server, authority.authorityPem(), client.token);
-    }
+    server = retryOnTakenPort(() -> startApiServer(store));
+    credentials.writeKubeconfigs(server);
     log.atInfo()
         .addKeyValue("version", version)
         .addKeyValue("server", server)
@@ -206,100 +162,41 @@ public final class ControlPlane implements AutoCloseable {
   private String startEtcd() {
     String client = "http://127.0.0.1:" + FreePorts.next();
     String peer = "http://127.0.0.1:" + FreePorts.next();
-    ChildProcess etcd =
-        launch(
-            "etcd",
-            List.of(
-                "--data-dir=" + folder.resolve("etcd"),
-                "--unsafe-no-fsync",
-                "--listen-client-urls=" + client,
-                "--advertise-client-urls=" + client,
-                "--listen-peer-urls=" + peer,
-                "--initial-advertise-peer-urls=" + peer,
-                "--initial-cluster=default=" + peer,
-                "--logger=zap",
-                "--log-level=warn"));
+    ChildProcess etcd = launch("etcd", flags.etcd(folder.resolve("etcd"), client, peer));
     etcd.awaitReady(LIMIT, () -> probe.isOk(client + "/health"));
     return client;
   }
 
   private String startApiServer(String store) {
     int port = FreePorts.next();
-    ChildProcess api =
-        launch(
-            "kube-apiserver",
-            List.of(
-                "--etcd-servers=" + store,
-                "--bind-address=127.0.0.1",
-                "--advertise-address=127.0.0.1",
-                "--secure-port=" + port,
-                // the address of an endpoint may not be a loopback one
-                "--endpoint-reconciler-type=none",
-                "--authorization-mode=Node,RBAC",
-                "--enable-admission-plugins="
-                    + "NodeRestriction,MutatingAdmissionWebhook,ValidatingAdmissionWebhook",
-                "--allow-privileged=true",
-                "--client-ca-file=" + folder.resolve("ca.crt"),
-                "--token-auth-file=" + folder.resolve("tokens.csv"),
-                "--tls-cert-file=" + folder.resolve("server.crt"),
-                "--tls-private-key-file=" + folder.resolve("server.key"),
-                "--service-account-issuer=https://kubernetes.default.svc",
-                "--service-account-key-file=" + folder.resolve("accounts.pub"),
-                "--service-account-signing-key-file=" + folder.resolve("accounts.key"),
-                "--service-cluster-ip-range=10.96.0.0/16"));
-    server = "https://127.0.0.1:" + port;
-    api.awaitReady(LIMIT, () -> probe.isOk(server + "/readyz"));
-    return server;
+    String address = "https://127.0.0.1:" + port;
+    ChildProcess api = launch("kube-apiserver", flags.apiServer(store, port));
+    api.awaitReady(LIMIT, () -> probe.isOk(address + "/readyz"));
+    return address;
   }
 
   private ChildProcess startControllerManager() {
     int port = FreePorts.next();
-    List<String> flags = new ArrayList<>(loopback(port));
-    flags.addAll(
-        List.of(
-            "--kubeconfig=" + folder.resolve(Client.CONTROLLER_MANAGER.file()),
-            "--leader-elect=false",
-            "--controllers=*",
-            "--use-service-account-credentials=true",
-            "--service-account-private-key-file=" + folder.resolve("accounts.key"),
-            "--root-ca-file=" + folder.resolve("ca.crt"),
-            "--cluster-signing-cert-file=" + folder.resolve("ca.crt"),
-            "--cluster-signing-key-file=" + folder.resolve("ca.key")));
-    ChildProcess manager = launch("kube-controller-manager", flags);
-    manager.awaitReady(LIMIT, () -> probe.isOk("https://127.0.0.1:" + port + "/healthz"));
-    return manager;
+    return awaitHealthy(launch("kube-controller-manager", flags.controllerManager(port)), port);
   }
 
-  private ChildProcess startScheduler(String name, List<String> extra) {
+  private ChildProcess startScheduler() {
     int port = FreePorts.next();
-    List<String> flags = new ArrayList<>(loopback(port));
-    flags.add("--kubeconfig=" + folder.resolve(Client.SCHEDULER.file()));
-    flags.addAll(extra);
-    ChildProcess scheduler = launch("kube-scheduler", name, flags);
-    scheduler.awaitReady(LIMIT, () -> probe.isOk("https://127.0.0.1:" + port + "/healthz"));
-    return scheduler;
+    return awaitHealthy(launch("kube-scheduler", flags.scheduler(port)), port);
   }
 
-  private List<String> loopback(int port) {
-    Stream<String> flags =
-        Stream.of(
-            "--bind-address=127.0.0.1",
-            "--secure-port=" + port,
-            "--tls-cert-file=" + folder.resolve("server.crt"),
-            "--tls-private-key-file=" + folder.resolve("server.key"));
-    // older ones also listen without TLS on all addresses unless told not to; newer ones know no
-    // such flag
-    Stream<String> insecure = version.isAtLeast(1, 24) ? Stream.of() : Stream.of("--port=0");
-    return Stream.concat(flags, insecure).toList();
+  private ChildProcess awaitHealthy(ChildProcess process, int port) {
+    process.awaitReady(LIMIT, () -> probe.isOk("https://127.0.0.1:" + port + "/healthz"));
+    return process;
   }
 
-  private ChildProcess launch(String program, List<String> flags) {
-    return launch(program, program, flags);
+  private ChildProcess launch(String program, List<String> arguments) {
+    return launch(program, program, arguments);
   }
 
-  private ChildProcess launch(String program, String name, List<String> flags) {
+  private ChildProcess launch(String program, String name, List<String> arguments) {
     List<String> command = new ArrayList<>(List.of(binaries.get(program).toString()));
-    command.addAll(flags);
+    command.addAll(arguments);
     ChildProcess process = ChildProcess.start(name, folder.resolve(name + ".log"), command);
     processes.push(process);
     return process;

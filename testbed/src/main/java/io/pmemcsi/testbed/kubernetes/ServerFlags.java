@@ -1,0 +1,86 @@
+package io.pmemcsi.testbed.kubernetes;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** How each server is called, in each version of Kubernetes. */
+record ServerFlags(KubernetesVersion version, Credentials credentials) {
+
+  /** The store, which forgets everything with its folder and therefore need not be careful. */
+  List<String> etcd(Path data, String client, String peer) {
+    return List.of(
+        "--data-dir=" + data,
+        "--unsafe-no-fsync",
+        "--listen-client-urls=" + client,
+        "--advertise-client-urls=" + client,
+        "--listen-peer-urls=" + peer,
+        "--initial-advertise-peer-urls=" + peer,
+        "--initial-cluster=default=" + peer,
+        "--logger=zap",
+        "--log-level=warn");
+  }
+
+  List<String> apiServer(String store, int port) {
+    return List.of(
+        "--etcd-servers=" + store,
+        "--bind-address=127.0.0.1",
+        "--advertise-address=127.0.0.1",
+        "--secure-port=" + port,
+        // the address of an endpoint may not be a loopback one
+        "--endpoint-reconciler-type=none",
+        "--authorization-mode=Node,RBAC",
+        "--enable-admission-plugins="
+            + "NodeRestriction,MutatingAdmissionWebhook,ValidatingAdmissionWebhook",
+        "--allow-privileged=true",
+        "--client-ca-file=" + credentials.authorityFile(),
+        "--token-auth-file=" + credentials.tokensFile(),
+        "--tls-cert-file=" + credentials.serverFile(),
+        "--tls-private-key-file=" + credentials.serverKeyFile(),
+        "--service-account-issuer=https://kubernetes.default.svc",
+        "--service-account-key-file=" + credentials.accountsPublicKeyFile(),
+        "--service-account-signing-key-file=" + credentials.accountsKeyFile(),
+        "--service-cluster-ip-range=10.96.0.0/16");
+  }
+
+  List<String> controllerManager(int port) {
+    return Stream.concat(
+            loopback(port),
+            Stream.of(
+                "--kubeconfig=" + credentials.kubeconfig(Credentials.Client.CONTROLLER_MANAGER),
+                "--leader-elect=false",
+                "--controllers=*",
+                "--use-service-account-credentials=true",
+                "--service-account-private-key-file=" + credentials.accountsKeyFile(),
+                "--root-ca-file=" + credentials.authorityFile(),
+                "--cluster-signing-cert-file=" + credentials.authorityFile(),
+                "--cluster-signing-key-file=" + credentials.authorityKeyFile()))
+        .toList();
+  }
+
+  List<String> scheduler(int port) {
+    return Stream.concat(
+            loopback(port),
+            Stream.of(
+                "--kubeconfig=" + credentials.kubeconfig(Credentials.Client.SCHEDULER),
+                "--leader-elect=false"))
+        .toList();
+  }
+
+  /** A scheduler whose configuration file also says where the API server is. */
+  List<String> scheduler(int port, Path configuration) {
+    return Stream.concat(loopback(port), Stream.of("--config=" + configuration)).toList();
+  }
+
+  private Stream<String> loopback(int port) {
+    Stream<String> flags =
+        Stream.of(
+            "--bind-address=127.0.0.1",
+            "--secure-port=" + port,
+            "--tls-cert-file=" + credentials.serverFile(),
+            "--tls-private-key-file=" + credentials.serverKeyFile());
+    // older ones also listen without TLS on all addresses unless told not to; newer ones know no
+    // such flag
+    return version.isAtLeast(1, 24) ? flags : Stream.concat(flags, Stream.of("--port=0"));
+  }
+}
