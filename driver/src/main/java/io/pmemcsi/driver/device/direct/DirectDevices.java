@@ -1,0 +1,234 @@
+package io.pmemcsi.driver.device.direct;
+
+import io.pmemcsi.driver.command.ToolFailedException;
+import io.pmemcsi.driver.device.BlockDevices;
+import io.pmemcsi.driver.device.Capacity;
+import io.pmemcsi.driver.device.Device;
+import io.pmemcsi.driver.device.DeviceException;
+import io.pmemcsi.driver.device.DeviceManager;
+import io.pmemcsi.driver.device.Eraser;
+import io.pmemcsi.driver.device.ndctl.Namespace;
+import io.pmemcsi.driver.device.ndctl.NamespaceMode;
+import io.pmemcsi.driver.device.ndctl.Ndctl;
+import io.pmemcsi.driver.device.ndctl.Region;
+import io.pmemcsi.driver.volume.DeviceMode;
+import io.pmemcsi.driver.volume.Usage;
+import io.pmemcsi.driver.volume.VolumeId;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Volumes as namespaces that carry the volume's id as their name.
+ *
+ * <p>A volume lies in one gap of one region, so that the largest possible volume can be smaller
+ * than what is free. The kernel wants one change at a time, so all of them stand behind one lock;
+ * erasing does not.
+ */
+public final class DirectDevices implements DeviceManager {
+  private static final Logger log = LoggerFactory.getLogger(DirectDevices.class);
+
+  private final Ndctl ndctl;
+  private final Eraser eraser;
+  private final ReentrantLock lock = new ReentrantLock(true);
+
+  public DirectDevices(Ndctl ndctl, Eraser eraser) {
+    this.ndctl = ndctl;
+    this.eraser = eraser;
+  }
+
+  @Override
+  public DeviceMode mode() {
+    return DeviceMode.DIRECT;
+  }
+
+  @Override
+  public Capacity capacity() {
+    return locked(() -> capacity(ndctl.regions()));
+  }
+
+  /** What a volume with DAX could have; everything that is free counts, in whichever gap. */
+  static Capacity capacity(List<Region> regions) {
+    long max = 0;
+    long available = 0;
+    long managed = 0;
+    long total = 0;
+    for (Region region : regions) {
+      total += region.sizeBytes();
+      if (region.isUsable()) {
+        managed += region.sizeBytes();
+        max = Math.max(max, NamespaceMode.FSDAX.usableBytes(region.largestGap()));
+        available += NamespaceMode.FSDAX.usableBytes(region.allGaps());
+      }
+    }
+    return new Capacity(max, Math.max(max, available), managed, total);
+  }
+
+  @Override
+  public List<Device> list() {
+    return locked(
+        () ->
+            namespaces(ndctl.regions())
+                .flatMap(namespace -> device(namespace).stream())
+                .sorted((a, b) -> a.id().compareTo(b.id()))
+                .toList());
+  }
+
+  @Override
+  public Optional<Device> find(VolumeId id) {
+    return locked(() -> namespace(id).flatMap(DirectDevices::device));
+  }
+
+  @Override
+  public Device create(VolumeId id, long sizeBytes, Usage usage) {
+    NamespaceMode mode =
+        switch (usage) {
+          case APP_DIRECT -> NamespaceMode.FSDAX;
+          case FILE_IO -> NamespaceMode.SECTOR;
+        };
+    return locked(
+        () -> {
+          List<Region> regions = ndctl.regions();
+          Optional<Namespace> same = named(regions, id);
+          if (same.isPresent()) {
+            throw new DeviceException.Exists(id, same.get().usableBytes());
+          }
+          createInFirst(candidates(regions, mode, sizeBytes), mode, id, sizeBytes);
+          return namespace(id)
+              .flatMap(DirectDevices::device)
+              .orElseThrow(() -> new DeviceException.NotFound(id));
+        });
+  }
+
+  @Override
+  public void delete(VolumeId id, boolean erase) {
+    Optional<Device> device = find(id);
+    if (device.isPresent()) {
+      release(device.get(), erase);
+    }
+    // the erasing may have taken hours: look again
+    locked(
+        () -> {
+          Optional<Namespace> namespace = namespace(id);
+          namespace.ifPresent(
+              n -> changing("remove the namespace of volume " + id, () -> ndctl.destroy(n)));
+          return namespace;
+        });
+  }
+
+  @Override
+  public Device grow(VolumeId id, long sizeBytes) {
+    Device device = find(id).orElseThrow(() -> new DeviceException.NotFound(id));
+    if (device.sizeBytes() >= sizeBytes) {
+      return device;
+    }
+    throw new DeviceException.Unsupported(DeviceMode.DIRECT, "volumes that grow");
+  }
+
+  /** The regions where such a volume fits, in order. */
+  static List<Region> candidates(List<Region> regions, NamespaceMode mode, long sizeBytes) {
+    List<Region> fitting =
+        regions.stream()
+            .filter(Region::isUsable)
+            .filter(region -> mode.usableBytes(region.largestGap()) >= Math.max(1, sizeBytes))
+            .toList();
+    if (fitting.isEmpty()) {
+      long largest =
+          regions.stream()
+              .filter(Region::isUsable)
+              .mapToLong(region -> mode.usableBytes(region.largestGap()))
+              .max()
+              .orElse(0);
+      throw new DeviceException.NotEnoughSpace(sizeBytes, largest);
+    }
+    return fitting;
+  }
+
+  private void createInFirst(
+      List<Region> regions, NamespaceMode mode, VolumeId id, long sizeBytes) {
+    for (int i = 0; i < regions.size(); i++) {
+      Region region = regions.get(i);
+      long raw = mode.rawBytes(sizeBytes, region.unitBytes());
+      try {
+        ndctl.create(region, mode, raw, id.value());
+        return;
+      } catch (ToolFailedException e) {
+        removeLeftover(id);
+        boolean cancelled = e.reason() == ToolFailedException.Reason.CANCELLED;
+        if (cancelled || i == regions.size() - 1) {
+          throw new DeviceException.ToolFailed("create a namespace for volume " + id, e);
+        }
+        log.atWarn()
+            .addKeyValue("region", region.device())
+            .addKeyValue("error", e.getMessage())
+            .log("No namespace here, trying the next region.");
+      }
+    }
+  }
+
+  /** A failed creation can leave a namespace that has its name but is not ready for use. */
+  private void removeLeftover(VolumeId id) {
+    namespace(id)
+        .ifPresent(
+            n -> changing("remove the unfinished namespace of " + id, () -> ndctl.destroy(n)));
+  }
+
+  private void release(Device device, boolean erase) {
+    try {
+      if (erase) {
+        eraser.erase(device.path(), device.sizeBytes());
+      } else {
+        BlockDevices.holdExclusively(device.path()).close();
+      }
+    } catch (BlockDevices.BusyException e) {
+      throw new DeviceException.InUse(device.id(), String.valueOf(e.getMessage()));
+    } catch (IOException e) {
+      throw new DeviceException.ToolFailed("erase the device of volume " + device.id(), e);
+    }
+  }
+
+  private Optional<Namespace> namespace(VolumeId id) {
+    return named(ndctl.regions(), id);
+  }
+
+  private static Optional<Namespace> named(List<Region> regions, VolumeId id) {
+    return namespaces(regions).filter(n -> n.name().equals(id.value())).findFirst();
+  }
+
+  /** Those that can be volumes: the ones of volume groups and those without a name are not. */
+  private static Stream<Namespace> namespaces(List<Region> regions) {
+    return regions.stream()
+        .flatMap(region -> region.namespaces().stream())
+        .filter(Namespace::isReal)
+        .filter(n -> !n.name().isEmpty() && !n.name().equals(Ndctl.GROUP_NAMESPACE));
+  }
+
+  private static Optional<Device> device(Namespace namespace) {
+    Optional<Path> path = namespace.blockDevice();
+    return VolumeId.parse(namespace.name())
+        .flatMap(id -> path.map(p -> new Device(id, p, namespace.usableBytes())));
+  }
+
+  private static void changing(String doing, Runnable change) {
+    try {
+      change.run();
+    } catch (ToolFailedException e) {
+      throw new DeviceException.ToolFailed(doing, e);
+    }
+  }
+
+  private <T> T locked(Supplier<T> action) {
+    lock.lock();
+    try {
+      return action.get();
+    } finally {
+      lock.unlock();
+    }
+  }
+}

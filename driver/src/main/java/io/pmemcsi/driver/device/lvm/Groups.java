@@ -1,0 +1,73 @@
+package io.pmemcsi.driver.device.lvm;
+
+import io.pmemcsi.driver.device.Capacity;
+import io.pmemcsi.driver.device.lvm.LvmReport.Group;
+import io.pmemcsi.driver.device.lvm.LvmReport.Volume;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** The volume groups in use at one moment, and how they look after a change. */
+record Groups(List<Group> all) {
+  static final Groups NONE = new Groups(List.of());
+
+  Groups {
+    all = List.copyOf(all);
+  }
+
+  /** A volume with the group that it is in. */
+  record Place(Group group, Volume volume) {}
+
+  Optional<Place> find(String volume) {
+    return all.stream()
+        .flatMap(group -> group.volumes().stream().map(v -> new Place(group, v)))
+        .filter(place -> place.volume().name().equals(volume))
+        .findFirst();
+  }
+
+  /** Where a new volume fits, in order. */
+  List<Group> fitting(long bytes) {
+    return all.stream()
+        .filter(group -> bytes <= group.freeBytes())
+        .filter(group -> roundUp(bytes, group.extentBytes()) <= group.freeBytes())
+        .toList();
+  }
+
+  Capacity capacity(long totalBytes) {
+    long max = 0;
+    long available = 0;
+    long managed = 0;
+    for (Group group : all) {
+      max = Math.max(max, group.freeBytes());
+      available += group.freeBytes();
+      managed += group.sizeBytes();
+    }
+    return new Capacity(max, available, managed, totalBytes);
+  }
+
+  Groups with(Group changed, Volume added) {
+    return replace(
+        changed,
+        changed.freeBytes() - added.sizeBytes(),
+        Stream.concat(changed.volumes().stream(), Stream.of(added)).toList());
+  }
+
+  Groups without(Place removed) {
+    Group group = removed.group();
+    List<Volume> rest = new ArrayList<>(group.volumes());
+    rest.remove(removed.volume());
+    return replace(group, group.freeBytes() + removed.volume().sizeBytes(), rest);
+  }
+
+  /** Whole extents, at least one. */
+  static long roundUp(long bytes, long extent) {
+    return Math.max(1, Math.ceilDiv(bytes, extent)) * extent;
+  }
+
+  private Groups replace(Group old, long free, List<Volume> volumes) {
+    Group changed = new Group(old.name(), old.sizeBytes(), free, old.extentBytes(), volumes);
+    return new Groups(
+        all.stream().map(group -> group.name().equals(old.name()) ? changed : group).toList());
+  }
+}

@@ -1,0 +1,105 @@
+package io.pmemcsi.driver.device.lvm;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import io.pmemcsi.driver.command.Command;
+import io.pmemcsi.driver.command.CommandRunner;
+import io.pmemcsi.driver.command.ToolFailedException;
+import io.pmemcsi.driver.device.DeviceException;
+import io.pmemcsi.driver.device.ndctl.NamespaceMode;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The commands of LVM that this driver uses. */
+final class Lvm {
+  private final CommandRunner runner;
+
+  Lvm(CommandRunner runner) {
+    this.runner = runner;
+  }
+
+  /** The groups of those names; all of them must exist. */
+  List<LvmReport.Group> groups(List<String> names) {
+    if (names.isEmpty()) {
+      return List.of(); // without a name LVM would report everything on the node
+    }
+    List<String> command =
+        new ArrayList<>(List.of("lvm", "fullreport", "--reportformat=json", "--units=b"));
+    command.add("--nosuffix");
+    columns(command, "vg", "vg_name,vg_size,vg_free,vg_extent_size");
+    columns(command, "lv", "lv_name,lv_path,lv_size,lv_active");
+    columns(command, "pv", "pv_name,vg_name");
+    columns(command, "pvseg", "pvseg_start");
+    columns(command, "seg", "seg_start");
+    command.addAll(names);
+    return report(Command.of(command)).groups();
+  }
+
+  /** All devices that LVM uses. */
+  List<LvmReport.PhysicalVolume> physicalVolumes() {
+    return report(
+            Command.of(
+                "pvs", "--reportformat=json", "--units=b", "--nosuffix", "-opv_name,vg_name"))
+        .physicalVolumes();
+  }
+
+  /** Extents begin at huge pages, so that the pages of files can be huge. */
+  void createGroup(String group, List<Path> devices) {
+    changeGroup("vgcreate", group, devices);
+  }
+
+  void extendGroup(String group, List<Path> devices) {
+    changeGroup("vgextend", group, devices);
+  }
+
+  void activateGroup(String group) {
+    runner.run(Command.of("vgchange", "--activate=y", group));
+  }
+
+  /** Does not touch the content: whoever uses a volume first wipes it. */
+  void createVolume(String group, String name, long bytes) {
+    runner.run(
+        Command.of(
+            "lvcreate", "--yes", "-Zn", "-Wn", "--size=" + bytes + "b", "--name=" + name, group));
+  }
+
+  void extendVolume(String group, String name, long bytes) {
+    runner.run(Command.of("lvextend", "--size=" + bytes + "b", group + "/" + name));
+  }
+
+  void activateVolume(String group, String name) {
+    runner.run(Command.of("lvchange", "--activate=y", group + "/" + name));
+  }
+
+  void removeVolume(String group, String name) {
+    runner.run(Command.of("lvremove", "--force", "--yes", group + "/" + name));
+  }
+
+  /** Old signatures, of LVM too, would come to life again with a new namespace in their place. */
+  void wipeSignatures(Path device) {
+    runner.run(Command.of("wipefs", "--all", "--force", device.toString()));
+  }
+
+  private void changeGroup(String program, String group, List<Path> devices) {
+    List<String> command = new ArrayList<>(List.of(program, "--yes", "--force"));
+    command.add("--dataalignment=" + NamespaceMode.HUGE_PAGE + "b");
+    command.add(group);
+    devices.forEach(device -> command.add(device.toString()));
+    runner.run(Command.of(command));
+  }
+
+  private static void columns(List<String> command, String kind, String columns) {
+    command.add("--configreport=" + kind);
+    command.add("-o" + columns);
+  }
+
+  private LvmReport report(Command command) {
+    try {
+      return LvmReport.parse(runner.run(command).stdout());
+    } catch (ToolFailedException e) {
+      throw new DeviceException.ToolFailed("ask LVM", e);
+    } catch (JsonProcessingException e) {
+      throw new DeviceException.ToolFailed("understand what LVM says", e);
+    }
+  }
+}

@@ -1,0 +1,243 @@
+package io.pmemcsi.driver.device.lvm;
+
+import io.pmemcsi.driver.command.CommandRunner;
+import io.pmemcsi.driver.command.ToolFailedException;
+import io.pmemcsi.driver.device.BlockDevices;
+import io.pmemcsi.driver.device.Capacity;
+import io.pmemcsi.driver.device.Device;
+import io.pmemcsi.driver.device.DeviceException;
+import io.pmemcsi.driver.device.DeviceManager;
+import io.pmemcsi.driver.device.Eraser;
+import io.pmemcsi.driver.device.lvm.Groups.Place;
+import io.pmemcsi.driver.device.lvm.LvmReport.Group;
+import io.pmemcsi.driver.device.lvm.LvmReport.Volume;
+import io.pmemcsi.driver.volume.DeviceMode;
+import io.pmemcsi.driver.volume.Usage;
+import io.pmemcsi.driver.volume.VolumeId;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Volumes as logical volumes that carry the volume's id as their name.
+ *
+ * <p>LVM takes one change at a time well and several badly, so all commands stand behind one lock;
+ * erasing does not. Asking LVM costs more than changing something, so the groups are remembered,
+ * and asked for again after a minute or when what is remembered does not fit the call.
+ */
+public final class LvmDevices implements DeviceManager {
+  private static final Logger log = LoggerFactory.getLogger(LvmDevices.class);
+  private static final Duration MEMORY = Duration.ofMinutes(1);
+
+  private final Lvm lvm;
+  private final Eraser eraser;
+  private final List<String> groupNames;
+  private final long totalBytes;
+
+  private final ReentrantLock lock = new ReentrantLock(true);
+  private Groups groups = Groups.NONE;
+  private boolean trusted;
+  private long askedAt;
+
+  /**
+   * @param groupNames the volume groups to use, which all exist
+   * @param totalBytes all the persistent memory of this node
+   */
+  public LvmDevices(CommandRunner runner, Eraser eraser, List<String> groupNames, long totalBytes) {
+    this.lvm = new Lvm(runner);
+    this.eraser = eraser;
+    this.groupNames = List.copyOf(groupNames);
+    this.totalBytes = totalBytes;
+  }
+
+  @Override
+  public DeviceMode mode() {
+    return DeviceMode.LVM;
+  }
+
+  @Override
+  public Capacity capacity() {
+    return locked(() -> groupsWhere(_ -> true).capacity(totalBytes));
+  }
+
+  @Override
+  public List<Device> list() {
+    return locked(
+        () ->
+            ask().all().stream()
+                .flatMap(group -> group.volumes().stream())
+                .flatMap(volume -> device(volume).stream())
+                .sorted(Comparator.comparing(Device::id))
+                .toList());
+  }
+
+  @Override
+  public Optional<Device> find(VolumeId id) {
+    return locked(() -> place(id).flatMap(place -> device(activated(place))));
+  }
+
+  @Override
+  public Device create(VolumeId id, long sizeBytes, Usage usage) {
+    return locked(
+        () -> {
+          Groups now =
+              groupsWhere(g -> g.find(id.value()).isEmpty() && !g.fitting(sizeBytes).isEmpty());
+          Optional<Place> same = now.find(id.value());
+          if (same.isPresent()) {
+            throw new DeviceException.Exists(id, same.get().volume().sizeBytes());
+          }
+          List<Group> fitting = now.fitting(sizeBytes);
+          if (fitting.isEmpty()) {
+            long largest = now.capacity(totalBytes).maxVolumeSize();
+            throw new DeviceException.NotEnoughSpace(sizeBytes, largest);
+          }
+          return createInFirst(fitting, id, sizeBytes);
+        });
+  }
+
+  @Override
+  public void delete(VolumeId id, boolean erase) {
+    Optional<Device> device = find(id);
+    if (device.isPresent()) {
+      release(device.get(), erase);
+      locked(() -> remove(id));
+    }
+  }
+
+  @Override
+  public Device grow(VolumeId id, long sizeBytes) {
+    return locked(
+        () -> {
+          ask();
+          Place place = place(id).orElseThrow(() -> new DeviceException.NotFound(id));
+          if (activated(place).sizeBytes() < sizeBytes) {
+            extend(id, place, sizeBytes);
+          }
+          return find(id).orElseThrow(() -> new DeviceException.NotFound(id));
+        });
+  }
+
+  private Device createInFirst(List<Group> fitting, VolumeId id, long sizeBytes) {
+    for (int i = 0; ; i++) {
+      Group group = fitting.get(i);
+      Path path = Path.of("/dev", group.name(), id.value());
+      long size = Groups.roundUp(sizeBytes, group.extentBytes());
+      try {
+        lvm.createVolume(group.name(), id.value(), size);
+        groups = groups.with(group, new Volume(id.value(), path, size, true));
+        return new Device(id, path, size);
+      } catch (ToolFailedException e) {
+        trusted = false;
+        boolean cancelled = e.reason() == ToolFailedException.Reason.CANCELLED;
+        if (cancelled || i == fitting.size() - 1) {
+          throw new DeviceException.ToolFailed("create a logical volume for " + id, e);
+        }
+        log.atWarn()
+            .addKeyValue("group", group.name())
+            .addKeyValue("error", e.getMessage())
+            .log("No logical volume here, trying the next group.");
+      }
+    }
+  }
+
+  private Optional<Place> remove(VolumeId id) {
+    Optional<Place> place = groups.find(id.value());
+    place.ifPresent(
+        p -> {
+          changing(
+              "remove the logical volume " + id,
+              () -> lvm.removeVolume(p.group().name(), id.value()));
+          groups = groups.without(p);
+        });
+    return place;
+  }
+
+  private void extend(VolumeId id, Place place, long sizeBytes) {
+    Group group = place.group();
+    long possible = place.volume().sizeBytes() + group.freeBytes();
+    if (sizeBytes > possible) {
+      throw new DeviceException.NotEnoughSpace(sizeBytes, possible);
+    }
+    changing(
+        "extend the logical volume " + id,
+        () ->
+            lvm.extendVolume(
+                group.name(), id.value(), Groups.roundUp(sizeBytes, group.extentBytes())));
+    ask();
+  }
+
+  private void release(Device device, boolean erase) {
+    try {
+      if (erase) {
+        eraser.erase(device.path(), device.sizeBytes());
+      } else {
+        BlockDevices.holdExclusively(device.path()).close();
+      }
+    } catch (BlockDevices.BusyException e) {
+      throw new DeviceException.InUse(device.id(), String.valueOf(e.getMessage()));
+    } catch (IOException e) {
+      throw new DeviceException.ToolFailed("erase the device of volume " + device.id(), e);
+    }
+  }
+
+  private Optional<Place> place(VolumeId id) {
+    Predicate<Groups> known =
+        g -> g.find(id.value()).filter(p -> Files.exists(p.volume().path())).isPresent();
+    return groupsWhere(known).find(id.value());
+  }
+
+  /** Gives a volume that a reboot has left inactive its device node back. */
+  private Volume activated(Place place) {
+    Volume volume = place.volume();
+    if (!Files.exists(volume.path())) {
+      changing(
+          "activate the logical volume " + volume.name(),
+          () -> lvm.activateVolume(place.group().name(), volume.name()));
+    }
+    return volume;
+  }
+
+  private Groups groupsWhere(Predicate<Groups> plausible) {
+    boolean old = System.nanoTime() - askedAt > MEMORY.toNanos();
+    return trusted && !old && plausible.test(groups) ? groups : ask();
+  }
+
+  private Groups ask() {
+    groups = new Groups(lvm.groups(groupNames));
+    trusted = true;
+    askedAt = System.nanoTime();
+    return groups;
+  }
+
+  private void changing(String doing, Runnable change) {
+    try {
+      change.run();
+    } catch (ToolFailedException e) {
+      trusted = false;
+      throw new DeviceException.ToolFailed(doing, e);
+    }
+  }
+
+  private static Optional<Device> device(Volume volume) {
+    return VolumeId.parse(volume.name())
+        .map(id -> new Device(id, volume.path(), volume.sizeBytes()));
+  }
+
+  private <T> T locked(Supplier<T> action) {
+    lock.lock();
+    try {
+      return action.get();
+    } finally {
+      lock.unlock();
+    }
+  }
+}

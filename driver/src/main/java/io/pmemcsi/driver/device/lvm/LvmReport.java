@@ -1,0 +1,74 @@
+package io.pmemcsi.driver.device.lvm;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What LVM says of itself in JSON: groups with their volumes, and which devices are taken. */
+record LvmReport(List<Group> groups, List<PhysicalVolume> physicalVolumes) {
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  record Group(
+      String name, long sizeBytes, long freeBytes, long extentBytes, List<Volume> volumes) {
+    Group {
+      volumes = List.copyOf(volumes);
+    }
+  }
+
+  record Volume(String name, Path path, long sizeBytes, boolean active) {}
+
+  /** A device; the group is empty for one that belongs to none. */
+  record PhysicalVolume(Path device, String group) {}
+
+  LvmReport {
+    groups = List.copyOf(groups);
+    physicalVolumes = List.copyOf(physicalVolumes);
+  }
+
+  /** Reads the output of {@code fullreport} and of {@code pvs}, in bytes without suffix. */
+  static LvmReport parse(String json) throws JsonProcessingException {
+    List<Group> groups = new ArrayList<>();
+    List<PhysicalVolume> physical = new ArrayList<>();
+    for (JsonNode part : JSON.readTree(json).path("report")) {
+      for (JsonNode pv : part.path("pv")) {
+        physical.add(new PhysicalVolume(Path.of(text(pv, "pv_name")), text(pv, "vg_name")));
+      }
+      for (JsonNode vg : part.path("vg")) {
+        groups.add(group(vg, part.path("lv")));
+      }
+    }
+    return new LvmReport(groups, physical);
+  }
+
+  private static Group group(JsonNode vg, JsonNode lvs) {
+    List<Volume> volumes = new ArrayList<>();
+    for (JsonNode lv : lvs) {
+      String path = text(lv, "lv_path");
+      if (!path.isEmpty()) { // internal volumes have none
+        volumes.add(
+            new Volume(
+                text(lv, "lv_name"),
+                Path.of(path),
+                bytes(lv, "lv_size"),
+                text(lv, "lv_active").equals("active")));
+      }
+    }
+    return new Group(
+        text(vg, "vg_name"),
+        bytes(vg, "vg_size"),
+        bytes(vg, "vg_free"),
+        bytes(vg, "vg_extent_size"),
+        volumes);
+  }
+
+  private static String text(JsonNode node, String field) {
+    return node.path(field).asText();
+  }
+
+  private static long bytes(JsonNode node, String field) {
+    return Long.parseLong(text(node, field));
+  }
+}

@@ -1,0 +1,101 @@
+package io.pmemcsi.driver.device.lvm;
+
+import io.pmemcsi.base.error.FatalException;
+import io.pmemcsi.driver.command.CommandRunner;
+import io.pmemcsi.driver.command.ToolFailedException;
+import io.pmemcsi.driver.device.DeviceException;
+import io.pmemcsi.driver.device.ndctl.Namespace;
+import io.pmemcsi.driver.device.ndctl.NamespaceMode;
+import io.pmemcsi.driver.device.ndctl.Ndctl;
+import io.pmemcsi.driver.device.ndctl.Region;
+import java.nio.file.Path;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes memory usable that the driver would leave alone: raw namespaces, as virtual machines have
+ * them whose memory has no labels. What they hold is lost, which is why an administrator has to ask
+ * for this node by node.
+ */
+public final class RawConversion {
+  private static final Logger log = LoggerFactory.getLogger(RawConversion.class);
+
+  private final Ndctl ndctl;
+  private final Lvm lvm;
+
+  public RawConversion(Ndctl ndctl, CommandRunner runner) {
+    this.ndctl = ndctl;
+    this.lvm = new Lvm(runner);
+  }
+
+  /**
+   * Converts everything that is raw and puts it into its region's volume group; doing so again
+   * changes nothing.
+   *
+   * @return how many namespaces without a name of ours are in a volume group now
+   * @throws FatalException when the driver would still find nothing to use on this node
+   */
+  public int convert() {
+    try {
+      int converted = 0;
+      for (Region region : ndctl.regions()) {
+        if (region.isUsable()) {
+          converted += convert(region);
+        }
+      }
+      requireSomethingToUse();
+      return converted;
+    } catch (ToolFailedException e) {
+      throw new DeviceException.ToolFailed("convert raw namespaces", e);
+    }
+  }
+
+  private int convert(Region region) {
+    boolean anyRaw = false;
+    for (Namespace namespace : region.namespaces()) {
+      if (namespace.isReal() && namespace.mode() == NamespaceMode.RAW) {
+        ndctl.convertRaw(region, namespace);
+        anyRaw = true;
+        log.atInfo()
+            .addKeyValue("region", region.device())
+            .addKeyValue("namespace", namespace.device())
+            .log("Raw namespace converted.");
+      }
+    }
+    Region now = anyRaw ? again(region) : region;
+    List<Path> devices =
+        now.namespaces().stream()
+            .filter(n -> n.isReal() && n.mode() == NamespaceMode.FSDAX)
+            .filter(n -> !n.name().equals(Ndctl.GROUP_NAMESPACE))
+            .flatMap(n -> n.blockDevice().stream())
+            .toList();
+    new GroupMembers(lvm).add(GroupSetup.groupName(now), devices);
+    return devices.size();
+  }
+
+  private Region again(Region region) {
+    return ndctl.regions().stream()
+        .filter(r -> r.bus().equals(region.bus()) && r.device().equals(region.device()))
+        .findFirst()
+        .orElseThrow(() -> new FatalException("region " + region.device() + " has vanished"));
+  }
+
+  private void requireSomethingToUse() {
+    GroupMembers members = new GroupMembers(lvm);
+    boolean found =
+        ndctl.regions().stream()
+            .filter(Region::isUsable)
+            .anyMatch(region -> members.exists(GroupSetup.groupName(region)) || hasOurs(region));
+    if (!found) {
+      throw new FatalException(
+          "no volume group and no suitable namespace found: this node has no persistent memory"
+              + " that the driver could use");
+    }
+  }
+
+  private static boolean hasOurs(Region region) {
+    return region.namespaces().stream()
+        .anyMatch(n -> n.mode() == NamespaceMode.FSDAX && n.name().equals(Ndctl.GROUP_NAMESPACE));
+  }
+}

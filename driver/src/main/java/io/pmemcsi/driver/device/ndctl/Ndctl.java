@@ -1,0 +1,87 @@
+package io.pmemcsi.driver.device.ndctl;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import io.pmemcsi.driver.command.Command;
+import io.pmemcsi.driver.command.CommandRunner;
+import io.pmemcsi.driver.command.ToolFailedException;
+import io.pmemcsi.driver.device.DeviceException;
+import java.time.Duration;
+import java.util.List;
+
+/** The tool that makes and removes namespaces. */
+public final class Ndctl {
+  /** The name of namespaces that are made for volume groups; all others are volumes or foreign. */
+  public static final String GROUP_NAMESPACE = "pmem-csi";
+
+  /** Making a namespace initialises its bookkeeping, which takes long for terabytes. */
+  private static final Duration CREATE = Duration.ofMinutes(5);
+
+  private final CommandRunner runner;
+  private final NamespaceAttributes attributes;
+
+  public Ndctl(CommandRunner runner) {
+    this(runner, NamespaceAttributes.SYSFS);
+  }
+
+  Ndctl(CommandRunner runner, NamespaceAttributes attributes) {
+    this.runner = runner;
+    this.attributes = attributes;
+  }
+
+  /** All regions of this node with all namespaces, in the order of their numbers. */
+  public List<Region> regions() {
+    try {
+      Command list = Command.of("ndctl", "list", "--buses", "--regions", "--namespaces", "--idle");
+      return new NdctlList(attributes).regions(runner.run(list).stdout());
+    } catch (ToolFailedException e) {
+      throw new DeviceException.ToolFailed("list persistent memory", e);
+    } catch (JsonProcessingException e) {
+      throw new DeviceException.ToolFailed("understand what ndctl says", e);
+    }
+  }
+
+  /** Makes a namespace of so many bytes of memory, which must be whole units of the region. */
+  public void create(Region region, NamespaceMode mode, long rawBytes, String name) {
+    String common = "--bus=%s --region=%s --mode=%s --size=%d --name=%s";
+    String special =
+        switch (mode) {
+          case FSDAX -> "--map=dev --align=" + NamespaceMode.HUGE_PAGE;
+          case SECTOR -> "--sector-size=4096";
+          case RAW, OTHER -> throw new IllegalArgumentException("volumes are never " + mode);
+        };
+    String arguments =
+        (common + " " + special)
+            .formatted(region.bus(), region.device(), mode.text(), rawBytes, name);
+    runner.run(
+        Command.of("ndctl", ("create-namespace " + arguments).split(" ", -1)).within(CREATE));
+  }
+
+  /**
+   * Turns a raw namespace into one with DAX; its content is lost. The name is not set: the regions
+   * that need this have no labels to keep it in.
+   */
+  public void convertRaw(Region region, Namespace namespace) {
+    runner.run(
+        Command.of(
+                "ndctl",
+                "create-namespace",
+                "--force",
+                "--mode=fsdax",
+                "--bus=" + region.bus(),
+                "--region=" + region.device(),
+                "--reconfig=" + namespace.device())
+            .within(CREATE));
+  }
+
+  /** Removes a namespace, but only if the one of that device name still has the expected name. */
+  public void destroy(Namespace namespace) {
+    String now = attributes.text(namespace.device(), "alt_name").orElse("");
+    if (!now.equals(namespace.name())) {
+      throw new DeviceException.ToolFailed(
+          "remove namespace " + namespace.device(),
+          new IllegalStateException(
+              "it is named \"%s\" instead of \"%s\"".formatted(now, namespace.name())));
+    }
+    runner.run(Command.of("ndctl", "destroy-namespace", "--force", namespace.device()));
+  }
+}

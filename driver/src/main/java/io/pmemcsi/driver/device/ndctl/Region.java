@@ -1,0 +1,83 @@
+package io.pmemcsi.driver.device.ndctl;
+
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A stretch of memory that is one piece for the hardware: one or several interleaved modules.
+ *
+ * @param availableBytes what is free in all gaps together
+ * @param maxExtentBytes the largest gap
+ * @param unitBytes what sizes of namespaces must be a multiple of
+ */
+public record Region(
+    String bus,
+    String device,
+    long sizeBytes,
+    long availableBytes,
+    long maxExtentBytes,
+    long unitBytes,
+    boolean persistent,
+    boolean enabled,
+    boolean readOnly,
+    List<Namespace> namespaces) {
+
+  /** What a region needs that does not tell its alignment: right for up to six modules. */
+  private static final long UNKNOWN_ALIGNMENT = 96L << 20;
+
+  private static final Pattern NUMBER = Pattern.compile("\\d+");
+
+  public Region {
+    namespaces = List.copyOf(namespaces);
+    if (unitBytes <= 0) {
+      throw new IllegalArgumentException("%s: sizes in units of %d".formatted(device, unitBytes));
+    }
+  }
+
+  /** Whether volumes can be made here. */
+  public boolean isUsable() {
+    return persistent && enabled && !readOnly;
+  }
+
+  /** The largest gap in whole units. */
+  public long largestGap() {
+    return floor(maxExtentBytes, unitBytes);
+  }
+
+  /** All gaps in whole units. */
+  public long allGaps() {
+    return floor(availableBytes, unitBytes);
+  }
+
+  /**
+   * The unit of sizes: it suits huge pages on each of the interleaved modules, and the region.
+   *
+   * @param alignment as the kernel reports it, 1 or less when it does not
+   */
+  static long unit(int interleaveWays, long alignment) {
+    long huge = NamespaceMode.HUGE_PAGE * Math.max(1, interleaveWays);
+    return leastCommonMultiple(huge, alignment > 1 ? alignment : UNKNOWN_ALIGNMENT);
+  }
+
+  /** Numbers in device names, so that region10 comes after region9. */
+  static long order(String device) {
+    Matcher number = NUMBER.matcher(device);
+    return number.find() ? Long.parseLong(number.group()) : 0;
+  }
+
+  private static long floor(long bytes, long unit) {
+    return bytes - bytes % unit;
+  }
+
+  private static long leastCommonMultiple(long a, long b) {
+    long x = a;
+    long y = b;
+    while (y != 0) {
+      long rest = x % y;
+      x = y;
+      y = rest;
+    }
+    return a / x * b;
+  }
+}

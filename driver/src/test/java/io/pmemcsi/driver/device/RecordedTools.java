@@ -1,0 +1,77 @@
+package io.pmemcsi.driver.device;
+
+import io.pmemcsi.driver.command.Command;
+import io.pmemcsi.driver.command.CommandResult;
+import io.pmemcsi.driver.command.CommandRunner;
+import io.pmemcsi.driver.command.ToolFailedException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Answers commands with what the real tools have once said, and remembers the commands. Several
+ * answers to one command are given one after the other, the last one for ever.
+ */
+public final class RecordedTools implements CommandRunner {
+  private final Map<String, Deque<CommandResult>> answers = new LinkedHashMap<>();
+  private final List<String> commands = new ArrayList<>();
+
+  /** The answer to commands that begin with these words. */
+  public RecordedTools answer(String command, String stdout) {
+    return add(command, new CommandResult(0, stdout, ""));
+  }
+
+  public RecordedTools fail(String command, String stderr) {
+    return add(command, new CommandResult(1, "", stderr));
+  }
+
+  private RecordedTools add(String command, CommandResult result) {
+    answers.computeIfAbsent(command, _ -> new ArrayDeque<>()).add(result);
+    return this;
+  }
+
+  /** The commands that were run, without those that only ask. */
+  public List<String> changes() {
+    return commands.stream()
+        .filter(c -> !c.startsWith("ndctl list") && !c.startsWith("pvs") && !c.contains("report"))
+        .toList();
+  }
+
+  @Override
+  public CommandResult run(Command command) {
+    commands.add(command.toString());
+    CommandResult result =
+        answers.entrySet().stream()
+            .filter(entry -> command.toString().startsWith(entry.getKey()))
+            .map(entry -> next(entry.getValue()))
+            .findFirst()
+            .orElse(new CommandResult(0, "", ""));
+    if (result.exitCode() != 0) {
+      throw ToolFailedException.exited(command, result);
+    }
+    return result;
+  }
+
+  private static CommandResult next(Deque<CommandResult> results) {
+    return results.size() > 1 ? results.pop() : results.element();
+  }
+
+  /** A recorded output, from the folder of this package's test resources. */
+  public static String recorded(String file) {
+    try (InputStream in = RecordedTools.class.getResourceAsStream(file)) {
+      if (in == null) {
+        throw new IllegalArgumentException("nothing recorded in " + file);
+      }
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

@@ -1,0 +1,146 @@
+package io.pmemcsi.driver.device.direct;
+
+import static io.pmemcsi.driver.device.RecordedTools.recorded;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pmemcsi.driver.device.Capacity;
+import io.pmemcsi.driver.device.Device;
+import io.pmemcsi.driver.device.DeviceException;
+import io.pmemcsi.driver.device.Eraser;
+import io.pmemcsi.driver.device.RecordedTools;
+import io.pmemcsi.driver.device.ndctl.Ndctl;
+import io.pmemcsi.driver.volume.Usage;
+import io.pmemcsi.driver.volume.VolumeId;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class DirectDevicesTest {
+  private static final String HASH = "-09ee4ba0d6cf4c5ad0a9da5e7a12be5c2a7e4dd8b7a83d3b21e3d3b5";
+  private static final VolumeId AAA = new VolumeId("aaa" + HASH);
+  private static final VolumeId NEW = new VolumeId("new" + HASH);
+
+  private final RecordedTools tools = new RecordedTools();
+  private final DirectDevices devices =
+      new DirectDevices(new Ndctl(tools), new Eraser((_, _, _) -> {}));
+
+  @Test
+  void a_node_without_memory_has_no_capacity() {
+    assertThat(devices.capacity()).isEqualTo(Capacity.NONE);
+    assertThat(devices.list()).isEmpty();
+  }
+
+  @Test
+  void the_largest_volume_is_smaller_than_what_is_free_when_that_is_in_pieces() {
+    tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
+
+    Capacity capacity = devices.capacity();
+
+    assertThat(capacity.maxVolumeSize()).isEqualTo(1207959552L - (20L << 20));
+    assertThat(capacity.available())
+        .isEqualTo(1476395008L - (24L << 20) + 1073741824L - (18L << 20));
+    assertThat(capacity.managed()).isEqualTo(4L << 30);
+    assertThat(capacity.total()).isEqualTo(4L << 30);
+  }
+
+  @Test
+  void a_disabled_region_counts_for_the_total_only() {
+    tools.answer("ndctl list", recorded("ndctl/region-disabled.json"));
+
+    assertThat(devices.capacity().managed()).isEqualTo(2L << 30);
+    assertThat(devices.capacity().total()).isEqualTo(4L << 30);
+  }
+
+  @Test
+  void volumes_are_the_namespaces_with_a_name_but_not_those_of_volume_groups() {
+    tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
+
+    assertThat(devices.list())
+        .extracting(Device::path)
+        .containsExactly(Path.of("/dev/pmem0"), Path.of("/dev/pmem0.3"), Path.of("/dev/pmem0.2s"));
+    assertThat(devices.find(AAA)).contains(new Device(AAA, Path.of("/dev/pmem0"), 262144000));
+    assertThat(devices.find(NEW)).isEmpty();
+  }
+
+  @Test
+  void a_volume_is_made_with_room_for_the_bookkeeping_and_reported_as_the_kernel_shows_it() {
+    String before = recorded("ndctl/fragmented.json");
+    tools.answer("ndctl list", before);
+    tools.answer("ndctl list", before.replace("aaa" + HASH, NEW.value()));
+
+    Device device = devices.create(NEW, 256L << 20, Usage.APP_DIRECT);
+
+    assertThat(device).isEqualTo(new Device(NEW, Path.of("/dev/pmem0"), 262144000));
+    assertThat(tools.changes())
+        .containsExactly(
+            "ndctl create-namespace --bus=ndbus0 --region=region0 --mode=fsdax --size=285212672"
+                + " --name="
+                + NEW
+                + " --map=dev --align=2097152");
+  }
+
+  @Test
+  void the_next_region_is_tried_when_the_first_fails() {
+    String before = recorded("ndctl/labels-no-namespaces.json");
+    tools.answer("ndctl list", before).answer("ndctl list", before);
+    tools.answer(
+        "ndctl list", recorded("ndctl/fragmented.json").replace("aaa" + HASH, NEW.value()));
+    tools.fail("ndctl create-namespace --bus=ndbus0 --region=region0", "No space left on device");
+
+    devices.create(NEW, 0, Usage.FILE_IO);
+
+    assertThat(tools.changes())
+        .containsExactly(
+            "ndctl create-namespace --bus=ndbus0 --region=region0 --mode=sector --size=33554432"
+                + " --name="
+                + NEW
+                + " --sector-size=4096",
+            "ndctl create-namespace --bus=ndbus0 --region=region1 --mode=sector --size=33554432"
+                + " --name="
+                + NEW
+                + " --sector-size=4096");
+  }
+
+  @Test
+  void a_second_volume_of_the_same_id_is_refused() {
+    tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
+
+    assertThatThrownBy(() -> devices.create(AAA, 1, Usage.APP_DIRECT))
+        .isInstanceOf(DeviceException.Exists.class)
+        .hasMessageContaining("262144000");
+    assertThat(tools.changes()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1207959552L - (20L << 20) + 1, 1L << 50, Long.MAX_VALUE})
+  void what_does_not_fit_is_refused_with_the_largest_possible_size(long size) {
+    tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
+
+    assertThatThrownBy(() -> devices.create(NEW, size, Usage.APP_DIRECT))
+        .isInstanceOf(DeviceException.NotEnoughSpace.class)
+        .hasMessageContaining(Long.toString(size))
+        .hasMessageContaining("1186988032");
+    assertThat(tools.changes()).isEmpty();
+  }
+
+  @Test
+  void deleting_what_is_not_there_does_nothing() {
+    tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
+
+    devices.delete(NEW, true);
+
+    assertThat(tools.changes()).isEmpty();
+  }
+
+  @Test
+  void volumes_do_not_grow() {
+    tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
+
+    assertThat(devices.grow(AAA, 262144000).sizeBytes()).isEqualTo(262144000);
+    assertThatThrownBy(() -> devices.grow(AAA, 262144001))
+        .isInstanceOf(DeviceException.Unsupported.class);
+    assertThatThrownBy(() -> devices.grow(NEW, 1)).isInstanceOf(DeviceException.NotFound.class);
+  }
+}

@@ -1,0 +1,130 @@
+package io.pmemcsi.driver.device.lvm;
+
+import static io.pmemcsi.driver.device.RecordedTools.recorded;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pmemcsi.driver.device.Capacity;
+import io.pmemcsi.driver.device.DeviceException;
+import io.pmemcsi.driver.device.Eraser;
+import io.pmemcsi.driver.device.RecordedTools;
+import io.pmemcsi.driver.device.ndctl.Namespace;
+import io.pmemcsi.driver.device.ndctl.NamespaceMode;
+import io.pmemcsi.driver.device.ndctl.Ndctl;
+import io.pmemcsi.driver.device.ndctl.Region;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class GroupSetupTest {
+  private static final long MIB = 1L << 20;
+
+  private final RecordedTools tools = new RecordedTools();
+
+  @ParameterizedTest(name = "{0} % with {1} MiB there and a gap of {2} MiB: {3} MiB")
+  @CsvSource({
+    "100, 0, 2048, 2048",
+    "50, 0, 2048, 1024",
+    "50, 1024, 1024, 0",
+    "51, 1024, 1024, 16",
+    "100, 1024, 1024, 1024",
+    "100, 1024, 512, 512",
+    "40, 1024, 1024, 0",
+    "0, 0, 2048, 0",
+    "1, 0, 2048, 16",
+    "33, 0, 2048, 672",
+    "100, 0, 0, 0",
+  })
+  void a_namespace_makes_up_for_what_is_missing(
+      int percentage, long thereMiB, long gapMiB, long expectedMiB) {
+    Region region = region(thereMiB * MIB, gapMiB * MIB);
+
+    assertThat(GroupSetup.missingBytes(region, percentage)).isEqualTo(expectedMiB * MIB);
+  }
+
+  @Test
+  void empty_regions_get_a_namespace_and_a_group_each() {
+    String empty = recorded("ndctl/labels-no-namespaces.json");
+    String one = withGroupNamespace(empty, 0);
+    tools.answer("ndctl list", empty);
+    tools.answer("ndctl list", one);
+    tools.answer("ndctl list", withGroupNamespace(one, 1));
+    tools.answer("pvs", recorded("lvm/pvs-none.json"));
+
+    setup().prepare(50, new Eraser((_, _, _) -> {}));
+
+    assertThat(tools.changes())
+        .containsExactly(
+            "ndctl create-namespace --bus=ndbus0 --region=region0 --mode=fsdax --size=1073741824"
+                + " --name=pmem-csi --map=dev --align=2097152",
+            "wipefs --all --force /dev/pmem0",
+            "ndctl create-namespace --bus=ndbus0 --region=region1 --mode=fsdax --size=1073741824"
+                + " --name=pmem-csi --map=dev --align=2097152",
+            "wipefs --all --force /dev/pmem1",
+            "vgcreate --yes --force --dataalignment=2097152b ndbus0region0fsdax /dev/pmem0",
+            "vgcreate --yes --force --dataalignment=2097152b ndbus0region1fsdax /dev/pmem1",
+            "vgchange --activate=y ndbus0region0fsdax",
+            "vgchange --activate=y ndbus0region1fsdax");
+  }
+
+  @Test
+  void a_restart_changes_nothing() {
+    tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
+    tools.answer("pvs", recorded("lvm/pvs.json"));
+    tools.answer("lvm fullreport", recorded("lvm/fullreport.json"));
+
+    Capacity capacity = setup().prepare(0, new Eraser((_, _, _) -> {})).capacity();
+
+    assertThat(tools.changes()).containsExactly("vgchange --activate=y ndbus0region1fsdax");
+    assertThat(capacity.total()).isEqualTo(4L << 30);
+  }
+
+  @Test
+  void no_memory_is_no_failure() {
+    tools.answer("pvs", recorded("lvm/pvs-none.json"));
+
+    LvmDevices devices = setup().prepare(100, new Eraser((_, _, _) -> {}));
+
+    assertThat(devices.capacity()).isEqualTo(Capacity.NONE);
+    assertThat(devices.list()).isEmpty();
+    assertThat(tools.changes()).isEmpty();
+  }
+
+  @Test
+  void a_namespace_that_cannot_be_made_is_told_with_the_tool_s_words() {
+    tools.answer("ndctl list", recorded("ndctl/labels-no-namespaces.json"));
+    tools.fail("ndctl create-namespace", "failed to create namespace: Read-only file system");
+
+    assertThatThrownBy(() -> setup().prepare(100, new Eraser((_, _, _) -> {})))
+        .isInstanceOf(DeviceException.ToolFailed.class)
+        .hasMessageContaining("Read-only file system");
+  }
+
+  private GroupSetup setup() {
+    return new GroupSetup(new Ndctl(tools), tools);
+  }
+
+  private static String withGroupNamespace(String json, int region) {
+    String seed =
+        "\"dev\":\"namespace%d.0\",\\s*\"mode\":\"raw\",\\s*\"size\":0,[^}]*".formatted(region);
+    return json.replaceAll(
+        seed,
+        "\"dev\":\"namespace%d.0\",\"mode\":\"fsdax\",\"size\":1054867456,\"name\":\"pmem-csi\",\"blockdev\":\"pmem%d\""
+            .formatted(region, region));
+  }
+
+  private static Region region(long ours, long gap) {
+    Namespace there =
+        new Namespace(
+            "namespace0.0",
+            Ndctl.GROUP_NAMESPACE,
+            NamespaceMode.FSDAX,
+            ours,
+            NamespaceMode.FSDAX.usableBytes(ours),
+            Optional.empty());
+    return new Region(
+        "ndbus0", "region0", 2048 * MIB, gap, gap, 16 * MIB, true, true, false, List.of(there));
+  }
+}

@@ -1,0 +1,113 @@
+package io.pmemcsi.driver.device.lvm;
+
+import static io.pmemcsi.driver.device.RecordedTools.recorded;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pmemcsi.base.error.FatalException;
+import io.pmemcsi.driver.device.DeviceException;
+import io.pmemcsi.driver.device.RecordedTools;
+import io.pmemcsi.driver.device.ndctl.Ndctl;
+import org.junit.jupiter.api.Test;
+
+class RawConversionTest {
+  private static final String RAW = recorded("ndctl/no-labels.json");
+  private static final String CONVERTED = RAW.replace("\"raw\"", "\"fsdax\"");
+  private static final String NO_GROUPS = recorded("lvm/pvs-none.json");
+
+  private final RecordedTools tools = new RecordedTools();
+  private final RawConversion conversion = new RawConversion(new Ndctl(tools), tools);
+
+  @Test
+  void raw_namespaces_of_all_regions_are_converted_and_put_into_groups() {
+    tools.answer("ndctl list", RAW).answer("ndctl list", CONVERTED);
+    tools.answer("pvs", NO_GROUPS).answer("pvs", NO_GROUPS).answer("pvs", groups("pmem0", "pmem1"));
+
+    assertThat(conversion.convert()).isEqualTo(2);
+
+    assertThat(tools.changes())
+        .containsExactly(
+            "ndctl create-namespace --force --mode=fsdax --bus=ndbus0 --region=region0"
+                + " --reconfig=namespace0.0",
+            "vgcreate --yes --force --dataalignment=2097152b ndbus0region0fsdax /dev/pmem0",
+            "ndctl create-namespace --force --mode=fsdax --bus=ndbus0 --region=region1"
+                + " --reconfig=namespace1.0",
+            "vgcreate --yes --force --dataalignment=2097152b ndbus0region1fsdax /dev/pmem1");
+  }
+
+  @Test
+  void what_an_interrupted_conversion_left_is_finished() {
+    tools.answer("ndctl list", CONVERTED);
+    tools.answer("pvs", groups("pmem0"));
+
+    assertThat(conversion.convert()).isEqualTo(2);
+
+    assertThat(tools.changes())
+        .containsExactly(
+            "vgcreate --yes --force --dataalignment=2097152b ndbus0region1fsdax /dev/pmem1");
+  }
+
+  @Test
+  void a_second_run_changes_nothing() {
+    tools.answer("ndctl list", CONVERTED);
+    tools.answer("pvs", groups("pmem0", "pmem1"));
+
+    assertThat(conversion.convert()).isEqualTo(2);
+    assertThat(tools.changes()).isEmpty();
+  }
+
+  @Test
+  void a_namespace_of_ours_is_left_to_the_driver() {
+    tools.answer(
+        "ndctl list",
+        CONVERTED.replace("\"sector_size\":512,", "\"sector_size\":512,\"name\":\"pmem-csi\","));
+    tools.answer("pvs", NO_GROUPS);
+
+    assertThat(conversion.convert()).isZero();
+    assertThat(tools.changes()).isEmpty();
+  }
+
+  @Test
+  void empty_namespaces_and_other_modes_are_left_alone_and_nothing_to_use_is_fatal() {
+    tools.answer("ndctl list", recorded("ndctl/labels-no-namespaces.json"));
+    tools.answer("ndctl list", RAW.replace("\"raw\"", "\"devdax\""));
+    tools.answer("pvs", NO_GROUPS);
+
+    assertThatThrownBy(conversion::convert)
+        .isInstanceOf(FatalException.class)
+        .hasMessageContaining("no volume group and no suitable namespace found");
+    assertThatThrownBy(conversion::convert).isInstanceOf(FatalException.class);
+    assertThat(tools.changes()).isEmpty();
+  }
+
+  @Test
+  void a_node_without_memory_is_fatal() {
+    tools.answer("pvs", NO_GROUPS);
+
+    assertThatThrownBy(conversion::convert).isInstanceOf(FatalException.class);
+  }
+
+  @Test
+  void a_failure_stops_at_the_failing_namespace() {
+    tools.answer("ndctl list", RAW);
+    tools.answer("pvs", NO_GROUPS);
+    tools.fail("ndctl create-namespace", "namespace0.0: failed to reconfigure");
+
+    assertThatThrownBy(conversion::convert)
+        .isInstanceOf(DeviceException.ToolFailed.class)
+        .hasMessageContaining("failed to reconfigure");
+    assertThat(tools.changes()).hasSize(1);
+  }
+
+  /** The devices' answer when each is in the group of its region, which has the same number. */
+  private static String groups(String... devices) {
+    StringBuilder json = new StringBuilder();
+    for (String device : devices) {
+      json.append(json.isEmpty() ? "" : ",");
+      json.append(
+          "{\"pv_name\":\"/dev/%s\",\"vg_name\":\"ndbus0region%sfsdax\"}"
+              .formatted(device, device.substring(4)));
+    }
+    return "{\"report\":[{\"pv\":[" + json + "]}]}";
+  }
+}

@@ -1,0 +1,99 @@
+package io.pmemcsi.driver.device.ndctl;
+
+import static io.pmemcsi.driver.device.RecordedTools.recorded;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class NdctlListTest {
+  @TempDir private Path sysfs;
+
+  @Test
+  void nothing_printed_means_no_region() throws Exception {
+    assertThat(regions("")).isEmpty();
+    assertThat(regions("\n")).isEmpty();
+  }
+
+  @Test
+  void regions_come_in_the_order_of_their_numbers_with_their_namespaces() throws Exception {
+    attribute("namespace0.2", "size", "134217728");
+
+    List<Region> regions = regions(recorded("ndctl/fragmented.json"));
+
+    assertThat(regions).extracting(Region::device).containsExactly("region0", "region1");
+    Region first = regions.getFirst();
+    assertThat(first.bus()).isEqualTo("ndbus0");
+    assertThat(first.sizeBytes()).isEqualTo(2147483648L);
+    assertThat(first.unitBytes()).isEqualTo(16L << 20);
+    assertThat(first.availableBytes()).isEqualTo(1476395008);
+    assertThat(first.maxExtentBytes()).isEqualTo(1207959552);
+    assertThat(first.isUsable()).isTrue();
+    assertThat(first.namespaces().getFirst())
+        .isEqualTo(
+            new Namespace(
+                "namespace0.2",
+                "ddd-09ee4ba0d6cf4c5ad0a9da5e7a12be5c2a7e4dd8b7a83d3b21e3d3b5",
+                NamespaceMode.SECTOR,
+                134217728,
+                133005312,
+                Optional.of(Path.of("/dev/pmem0.2s"))));
+    assertThat(first.namespaces().get(1).isReal()).as("the kernel's seed").isFalse();
+  }
+
+  @Test
+  void memory_without_labels_is_one_raw_namespace_and_nothing_is_free() throws Exception {
+    Region region = regions(recorded("ndctl/no-labels.json")).getFirst();
+
+    assertThat(region.allGaps()).isZero();
+    assertThat(region.namespaces()).extracting(Namespace::mode).containsExactly(NamespaceMode.RAW);
+  }
+
+  @Test
+  void a_disabled_or_read_only_region_is_not_used() throws Exception {
+    attribute("region1", "read_only", "1");
+
+    List<Region> regions = regions(recorded("ndctl/region-disabled.json"));
+
+    assertThat(regions).extracting(Region::enabled).containsExactly(false, true);
+    assertThat(regions).extracting(Region::isUsable).containsExactly(false, false);
+  }
+
+  @Test
+  void one_bus_may_be_an_object_and_numbers_may_be_larger_than_a_double_can_hold()
+      throws Exception {
+    String json =
+        """
+        {"dev":"ndbus0","regions":[{"dev":"region0","size":9007199254740993,"align":16777216,
+        "available_size":9007199254740993,"type":"pmem","iset_id":17253150438520176640}]}
+        """;
+
+    assertThat(regions(json))
+        .singleElement()
+        .returns(9007199254740993L, Region::sizeBytes)
+        .returns(9007199254740993L, Region::maxExtentBytes);
+  }
+
+  @Test
+  void sizes_suit_the_interleaved_modules_and_the_region() {
+    assertThat(Region.unit(1, 16L << 20)).isEqualTo(16L << 20);
+    assertThat(Region.unit(6, 96L << 20)).isEqualTo(96L << 20);
+    assertThat(Region.unit(6, 16L << 20)).isEqualTo(48L << 20);
+    assertThat(Region.unit(4, 1)).isEqualTo(96L << 20);
+    assertThat(Region.unit(0, 2L << 20)).isEqualTo(2L << 20);
+  }
+
+  private List<Region> regions(String json) throws IOException {
+    return new NdctlList(new NamespaceAttributes(sysfs)).regions(json);
+  }
+
+  private void attribute(String device, String name, String value) throws IOException {
+    Files.createDirectories(sysfs.resolve(device));
+    Files.writeString(sysfs.resolve(device).resolve(name), value + "\n");
+  }
+}
