@@ -1,10 +1,13 @@
 package io.pmemcsi.driver;
 
 import io.pmemcsi.driver.command.CommandRunner;
-import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.DeviceManager;
 import io.pmemcsi.driver.device.Eraser;
+import io.pmemcsi.driver.device.direct.DirectDevices;
 import io.pmemcsi.driver.device.file.FileDevices;
+import io.pmemcsi.driver.device.lvm.GroupSetup;
+import io.pmemcsi.driver.device.ndctl.Ndctl;
+import io.pmemcsi.driver.device.ndctl.WritableSys;
 import io.pmemcsi.driver.volume.DeviceMode;
 import java.nio.file.Path;
 
@@ -25,7 +28,14 @@ interface DeviceManagers {
         switch (mode) {
           case FILE ->
               new FileDevices(statePath, new FileDevices.Pool.Percentage(percentage), runner);
-          case LVM, DIRECT -> throw new DeviceException.Unsupported(mode, "this build");
+          case LVM -> {
+            WritableSys.ensure(runner);
+            yield new GroupSetup(new Ndctl(runner), runner).prepare(percentage, eraser);
+          }
+          case DIRECT -> {
+            WritableSys.ensure(runner);
+            yield new DirectDevices(new Ndctl(runner), eraser);
+          }
         };
   }
 }

@@ -7,6 +7,7 @@ import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.DeviceManager;
 import io.pmemcsi.driver.device.Eraser;
+import io.pmemcsi.driver.device.Remembered;
 import io.pmemcsi.driver.device.ndctl.Namespace;
 import io.pmemcsi.driver.device.ndctl.NamespaceMode;
 import io.pmemcsi.driver.device.ndctl.Ndctl;
@@ -36,11 +37,13 @@ public final class DirectDevices implements DeviceManager {
 
   private final Ndctl ndctl;
   private final Eraser eraser;
+  private final Remembered<List<Region>> regions;
   private final ReentrantLock lock = new ReentrantLock(true);
 
   public DirectDevices(Ndctl ndctl, Eraser eraser) {
     this.ndctl = ndctl;
     this.eraser = eraser;
+    this.regions = new Remembered<>(ndctl::regions);
   }
 
   @Override
@@ -50,7 +53,7 @@ public final class DirectDevices implements DeviceManager {
 
   @Override
   public Capacity capacity() {
-    return locked(() -> capacity(ndctl.regions()));
+    return locked(() -> capacity(regions.where(_ -> true)));
   }
 
   /** What a volume with DAX could have; everything that is free counts, in whichever gap. */
@@ -74,7 +77,7 @@ public final class DirectDevices implements DeviceManager {
   public List<Device> list() {
     return locked(
         () ->
-            namespaces(ndctl.regions())
+            namespaces(regions.ask())
                 .flatMap(namespace -> device(namespace).stream())
                 .sorted((a, b) -> a.id().compareTo(b.id()))
                 .toList());
@@ -82,7 +85,15 @@ public final class DirectDevices implements DeviceManager {
 
   @Override
   public Optional<Device> find(VolumeId id) {
-    return locked(() -> namespace(id).flatMap(DirectDevices::device));
+    return locked(
+        () -> {
+          Optional<Namespace> found = namespace(id);
+          if (found.filter(n -> n.isVolume() && n.blockDevice().isEmpty()).isPresent()) {
+            changing("enable the namespace of volume " + id, () -> ndctl.enable(found.get()));
+            return named(regions.ask(), id).flatMap(DirectDevices::device);
+          }
+          return found.flatMap(DirectDevices::device);
+        });
   }
 
   @Override
@@ -94,13 +105,22 @@ public final class DirectDevices implements DeviceManager {
         };
     return locked(
         () -> {
-          List<Region> regions = ndctl.regions();
-          Optional<Namespace> same = named(regions, id);
+          List<Region> now =
+              regions.where(
+                  r -> named(r, id).isEmpty() && !candidates(r, mode, sizeBytes).isEmpty());
+          Optional<Namespace> same = named(now, id);
           if (same.isPresent()) {
-            throw new DeviceException.Exists(id, same.get().usableBytes());
+            if (same.get().isVolume()) {
+              throw new DeviceException.Exists(id, same.get().usableBytes());
+            }
+            destroy(id, same.get()); // whoever was making it was killed in the middle
           }
-          createInFirst(candidates(regions, mode, sizeBytes), mode, id, sizeBytes);
-          return namespace(id)
+          List<Region> candidates = candidates(now, mode, sizeBytes);
+          if (candidates.isEmpty()) {
+            throw new DeviceException.NotEnoughSpace(sizeBytes, largest(now, mode));
+          }
+          createInFirst(candidates, mode, id, sizeBytes);
+          return named(regions.ask(), id)
               .flatMap(DirectDevices::device)
               .orElseThrow(() -> new DeviceException.NotFound(id));
         });
@@ -112,12 +132,11 @@ public final class DirectDevices implements DeviceManager {
     if (device.isPresent()) {
       release(device.get(), erase);
     }
-    // the erasing may have taken hours: look again
+    // a namespace without a device is one that was never finished
     locked(
         () -> {
           Optional<Namespace> namespace = namespace(id);
-          namespace.ifPresent(
-              n -> changing("remove the namespace of volume " + id, () -> ndctl.destroy(n)));
+          namespace.ifPresent(n -> destroy(id, n));
           return namespace;
         });
   }
@@ -132,28 +151,25 @@ public final class DirectDevices implements DeviceManager {
   }
 
   /** The regions where such a volume fits, in order. */
-  static List<Region> candidates(List<Region> regions, NamespaceMode mode, long sizeBytes) {
-    List<Region> fitting =
-        regions.stream()
-            .filter(Region::isUsable)
-            .filter(region -> mode.usableBytes(region.largestGap()) >= Math.max(1, sizeBytes))
-            .toList();
-    if (fitting.isEmpty()) {
-      long largest =
-          regions.stream()
-              .filter(Region::isUsable)
-              .mapToLong(region -> mode.usableBytes(region.largestGap()))
-              .max()
-              .orElse(0);
-      throw new DeviceException.NotEnoughSpace(sizeBytes, largest);
-    }
-    return fitting;
+  private static List<Region> candidates(List<Region> regions, NamespaceMode mode, long bytes) {
+    return regions.stream()
+        .filter(Region::isUsable)
+        .filter(region -> mode.usableBytes(region.largestGap()) >= Math.max(1, bytes))
+        .toList();
+  }
+
+  private static long largest(List<Region> regions, NamespaceMode mode) {
+    return regions.stream()
+        .filter(Region::isUsable)
+        .mapToLong(region -> mode.usableBytes(region.largestGap()))
+        .max()
+        .orElse(0);
   }
 
   private void createInFirst(
-      List<Region> regions, NamespaceMode mode, VolumeId id, long sizeBytes) {
-    for (int i = 0; i < regions.size(); i++) {
-      Region region = regions.get(i);
+      List<Region> candidates, NamespaceMode mode, VolumeId id, long sizeBytes) {
+    for (int i = 0; i < candidates.size(); i++) {
+      Region region = candidates.get(i);
       long raw = mode.rawBytes(sizeBytes, region.unitBytes());
       try {
         ndctl.create(region, mode, raw, id.value());
@@ -161,7 +177,7 @@ public final class DirectDevices implements DeviceManager {
       } catch (ToolFailedException e) {
         removeLeftover(id);
         boolean cancelled = e.reason() == ToolFailedException.Reason.CANCELLED;
-        if (cancelled || i == regions.size() - 1) {
+        if (cancelled || i == candidates.size() - 1) {
           throw new DeviceException.ToolFailed("create a namespace for volume " + id, e);
         }
         log.atWarn()
@@ -174,9 +190,20 @@ public final class DirectDevices implements DeviceManager {
 
   /** A failed creation can leave a namespace that has its name but is not ready for use. */
   private void removeLeftover(VolumeId id) {
-    namespace(id)
-        .ifPresent(
-            n -> changing("remove the unfinished namespace of " + id, () -> ndctl.destroy(n)));
+    named(regions.ask(), id).ifPresent(n -> destroy(id, n));
+  }
+
+  private void destroy(VolumeId id, Namespace namespace) {
+    changing("remove the namespace of volume " + id, () -> ndctl.destroy(namespace));
+  }
+
+  private void changing(String doing, Runnable change) {
+    regions.forget();
+    try {
+      change.run();
+    } catch (ToolFailedException e) {
+      throw new DeviceException.ToolFailed(doing, e);
+    }
   }
 
   private void release(Device device, boolean erase) {
@@ -194,7 +221,11 @@ public final class DirectDevices implements DeviceManager {
   }
 
   private Optional<Namespace> namespace(VolumeId id) {
-    return named(ndctl.regions(), id);
+    return named(regions.where(r -> isAbsentOrReady(named(r, id))), id);
+  }
+
+  private boolean isAbsentOrReady(Optional<Namespace> namespace) {
+    return namespace.map(n -> n.blockDevice().isPresent() && ndctl.isStill(n)).orElse(true);
   }
 
   private static Optional<Namespace> named(List<Region> regions, VolumeId id) {
@@ -212,15 +243,8 @@ public final class DirectDevices implements DeviceManager {
   private static Optional<Device> device(Namespace namespace) {
     Optional<Path> path = namespace.blockDevice();
     return VolumeId.parse(namespace.name())
+        .filter(_ -> namespace.isVolume())
         .flatMap(id -> path.map(p -> new Device(id, p, namespace.usableBytes())));
-  }
-
-  private static void changing(String doing, Runnable change) {
-    try {
-      change.run();
-    } catch (ToolFailedException e) {
-      throw new DeviceException.ToolFailed(doing, e);
-    }
   }
 
   private <T> T locked(Supplier<T> action) {

@@ -44,7 +44,7 @@ public final class GroupSetup {
       List<Region> regions = grown(ndctl.regions(), pmemPercentage);
       GroupMembers members = new GroupMembers(lvm);
       for (Region region : regions) {
-        if (region.isUsable()) {
+        if (region.isUsable() && pmemPercentage > 0) {
           members.add(groupName(region), devicesForGroup(region));
         }
       }

@@ -10,8 +10,6 @@ import java.util.stream.Stream;
 
 /** The volume groups in use at one moment, and how they look after a change. */
 record Groups(List<Group> all) {
-  static final Groups NONE = new Groups(List.of());
-
   Groups {
     all = List.copyOf(all);
   }

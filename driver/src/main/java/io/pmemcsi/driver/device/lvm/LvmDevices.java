@@ -8,6 +8,7 @@ import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.DeviceManager;
 import io.pmemcsi.driver.device.Eraser;
+import io.pmemcsi.driver.device.Remembered;
 import io.pmemcsi.driver.device.lvm.Groups.Place;
 import io.pmemcsi.driver.device.lvm.LvmReport.Group;
 import io.pmemcsi.driver.device.lvm.LvmReport.Volume;
@@ -17,12 +18,10 @@ import io.pmemcsi.driver.volume.VolumeId;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,17 +35,12 @@ import org.slf4j.LoggerFactory;
  */
 public final class LvmDevices implements DeviceManager {
   private static final Logger log = LoggerFactory.getLogger(LvmDevices.class);
-  private static final Duration MEMORY = Duration.ofMinutes(1);
 
   private final Lvm lvm;
   private final Eraser eraser;
-  private final List<String> groupNames;
   private final long totalBytes;
-
+  private final Remembered<Groups> groups;
   private final ReentrantLock lock = new ReentrantLock(true);
-  private Groups groups = Groups.NONE;
-  private boolean trusted;
-  private long askedAt;
 
   /**
    * @param groupNames the volume groups to use, which all exist
@@ -55,8 +49,9 @@ public final class LvmDevices implements DeviceManager {
   public LvmDevices(CommandRunner runner, Eraser eraser, List<String> groupNames, long totalBytes) {
     this.lvm = new Lvm(runner);
     this.eraser = eraser;
-    this.groupNames = List.copyOf(groupNames);
     this.totalBytes = totalBytes;
+    List<String> names = List.copyOf(groupNames);
+    this.groups = new Remembered<>(() -> new Groups(lvm.groups(names)));
   }
 
   @Override
@@ -66,14 +61,14 @@ public final class LvmDevices implements DeviceManager {
 
   @Override
   public Capacity capacity() {
-    return locked(() -> groupsWhere(_ -> true).capacity(totalBytes));
+    return locked(() -> groups.where(_ -> true).capacity(totalBytes));
   }
 
   @Override
   public List<Device> list() {
     return locked(
         () ->
-            ask().all().stream()
+            groups.ask().all().stream()
                 .flatMap(group -> group.volumes().stream())
                 .flatMap(volume -> device(volume).stream())
                 .sorted(Comparator.comparing(Device::id))
@@ -90,7 +85,7 @@ public final class LvmDevices implements DeviceManager {
     return locked(
         () -> {
           Groups now =
-              groupsWhere(g -> g.find(id.value()).isEmpty() && !g.fitting(sizeBytes).isEmpty());
+              groups.where(g -> g.find(id.value()).isEmpty() && !g.fitting(sizeBytes).isEmpty());
           Optional<Place> same = now.find(id.value());
           if (same.isPresent()) {
             throw new DeviceException.Exists(id, same.get().volume().sizeBytes());
@@ -100,7 +95,7 @@ public final class LvmDevices implements DeviceManager {
             long largest = now.capacity(totalBytes).maxVolumeSize();
             throw new DeviceException.NotEnoughSpace(sizeBytes, largest);
           }
-          return createInFirst(fitting, id, sizeBytes);
+          return createInFirst(now, fitting, id, sizeBytes);
         });
   }
 
@@ -117,7 +112,7 @@ public final class LvmDevices implements DeviceManager {
   public Device grow(VolumeId id, long sizeBytes) {
     return locked(
         () -> {
-          ask();
+          groups.forget();
           Place place = place(id).orElseThrow(() -> new DeviceException.NotFound(id));
           if (activated(place).sizeBytes() < sizeBytes) {
             extend(id, place, sizeBytes);
@@ -126,17 +121,17 @@ public final class LvmDevices implements DeviceManager {
         });
   }
 
-  private Device createInFirst(List<Group> fitting, VolumeId id, long sizeBytes) {
+  private Device createInFirst(Groups now, List<Group> fitting, VolumeId id, long sizeBytes) {
     for (int i = 0; ; i++) {
       Group group = fitting.get(i);
       Path path = Path.of("/dev", group.name(), id.value());
       long size = Groups.roundUp(sizeBytes, group.extentBytes());
       try {
         lvm.createVolume(group.name(), id.value(), size);
-        groups = groups.with(group, new Volume(id.value(), path, size, true));
+        groups.update(now.with(group, new Volume(id.value(), path, size, true)));
         return new Device(id, path, size);
       } catch (ToolFailedException e) {
-        trusted = false;
+        groups.forget();
         boolean cancelled = e.reason() == ToolFailedException.Reason.CANCELLED;
         if (cancelled || i == fitting.size() - 1) {
           throw new DeviceException.ToolFailed("create a logical volume for " + id, e);
@@ -150,13 +145,14 @@ public final class LvmDevices implements DeviceManager {
   }
 
   private Optional<Place> remove(VolumeId id) {
-    Optional<Place> place = groups.find(id.value());
+    Groups now = groups.where(g -> g.find(id.value()).isPresent());
+    Optional<Place> place = now.find(id.value());
     place.ifPresent(
         p -> {
           changing(
               "remove the logical volume " + id,
               () -> lvm.removeVolume(p.group().name(), id.value()));
-          groups = groups.without(p);
+          groups.update(now.without(p));
         });
     return place;
   }
@@ -172,7 +168,7 @@ public final class LvmDevices implements DeviceManager {
         () ->
             lvm.extendVolume(
                 group.name(), id.value(), Groups.roundUp(sizeBytes, group.extentBytes())));
-    ask();
+    groups.forget();
   }
 
   private void release(Device device, boolean erase) {
@@ -190,9 +186,11 @@ public final class LvmDevices implements DeviceManager {
   }
 
   private Optional<Place> place(VolumeId id) {
-    Predicate<Groups> known =
-        g -> g.find(id.value()).filter(p -> Files.exists(p.volume().path())).isPresent();
-    return groupsWhere(known).find(id.value());
+    return groups.where(g -> isAbsentOrReady(g.find(id.value()))).find(id.value());
+  }
+
+  private static boolean isAbsentOrReady(Optional<Place> place) {
+    return place.map(p -> Files.exists(p.volume().path())).orElse(true);
   }
 
   /** Gives a volume that a reboot has left inactive its device node back. */
@@ -206,23 +204,11 @@ public final class LvmDevices implements DeviceManager {
     return volume;
   }
 
-  private Groups groupsWhere(Predicate<Groups> plausible) {
-    boolean old = System.nanoTime() - askedAt > MEMORY.toNanos();
-    return trusted && !old && plausible.test(groups) ? groups : ask();
-  }
-
-  private Groups ask() {
-    groups = new Groups(lvm.groups(groupNames));
-    trusted = true;
-    askedAt = System.nanoTime();
-    return groups;
-  }
-
   private void changing(String doing, Runnable change) {
     try {
       change.run();
     } catch (ToolFailedException e) {
-      trusted = false;
+      groups.forget();
       throw new DeviceException.ToolFailed(doing, e);
     }
   }

@@ -24,4 +24,9 @@ public record Namespace(
   public boolean isReal() {
     return rawBytes > 0;
   }
+
+  /** Whether it was made to the end; until then the kernel shows it as raw. */
+  public boolean isVolume() {
+    return mode == NamespaceMode.FSDAX || mode == NamespaceMode.SECTOR;
+  }
 }

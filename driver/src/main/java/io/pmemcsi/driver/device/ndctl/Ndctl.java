@@ -73,14 +73,22 @@ public final class Ndctl {
             .within(CREATE));
   }
 
-  /** Removes a namespace, but only if the one of that device name still has the expected name. */
+  /** Whether the namespace of that device name still has that name of ours. */
+  public boolean isStill(Namespace namespace) {
+    return attributes.text(namespace.device(), "alt_name").orElse("").equals(namespace.name());
+  }
+
+  /** Gives a namespace that was switched off its block device back. */
+  public void enable(Namespace namespace) {
+    runner.run(Command.of("ndctl", "enable-namespace", namespace.device()));
+  }
+
+  /** Removes a namespace, but only if the one of that device name still is the expected one. */
   public void destroy(Namespace namespace) {
-    String now = attributes.text(namespace.device(), "alt_name").orElse("");
-    if (!now.equals(namespace.name())) {
+    if (!isStill(namespace)) {
       throw new DeviceException.ToolFailed(
           "remove namespace " + namespace.device(),
-          new IllegalStateException(
-              "it is named \"%s\" instead of \"%s\"".formatted(now, namespace.name())));
+          new IllegalStateException("it is not named \"%s\"".formatted(namespace.name())));
     }
     runner.run(Command.of("ndctl", "destroy-namespace", "--force", namespace.device()));
   }

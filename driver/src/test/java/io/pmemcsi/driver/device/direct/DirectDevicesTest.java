@@ -104,6 +104,17 @@ class DirectDevicesTest {
   }
 
   @Test
+  void a_namespace_that_was_switched_off_is_switched_on_when_it_is_wanted() {
+    String on = recorded("ndctl/fragmented.json");
+    tools.answer("ndctl list", on.replace("\"blockdev\":\"pmem0\"", "\"state\":\"disabled\""));
+    tools.answer("ndctl list", on);
+
+    assertThat(devices.find(AAA)).isPresent();
+
+    assertThat(tools.changes()).containsExactly("ndctl enable-namespace namespace0.0");
+  }
+
+  @Test
   void a_second_volume_of_the_same_id_is_refused() {
     tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
 

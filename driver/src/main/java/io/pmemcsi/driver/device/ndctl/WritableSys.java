@@ -1,0 +1,45 @@
+package io.pmemcsi.driver.device.ndctl;
+
+import io.pmemcsi.base.error.FatalException;
+import io.pmemcsi.driver.command.Command;
+import io.pmemcsi.driver.command.CommandRunner;
+import io.pmemcsi.driver.mount.MountEntry;
+import io.pmemcsi.driver.mount.MountTable;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.function.Supplier;
+
+/**
+ * ndctl works by writing to /sys, which some container runtimes mount read-only even in privileged
+ * containers. The host's own is then expected at /host-sys.
+ */
+public final class WritableSys {
+  private static final Path SYS = Path.of("/sys");
+  private static final Path HOST_SYS = Path.of("/host-sys");
+
+  private WritableSys() {}
+
+  /** Makes /sys writable where it is not. */
+  public static void ensure(CommandRunner runner) {
+    ensure(runner, MountTable::read, Files.isDirectory(HOST_SYS));
+  }
+
+  static void ensure(CommandRunner runner, Supplier<MountTable> table, boolean hostSys) {
+    if (isWritable(table.get())) {
+      return;
+    }
+    if (hostSys) {
+      runner.run(Command.of("mount", "--bind", HOST_SYS.toString(), SYS.toString()));
+      if (isWritable(table.get())) {
+        return;
+      }
+    }
+    throw new FatalException(
+        "/sys is mounted read-only, can not operate: mount the host's /sys at /host-sys into the"
+            + " driver's container");
+  }
+
+  private static boolean isWritable(MountTable table) {
+    return table.at(SYS).map(MountEntry::isReadOnly).map(readOnly -> !readOnly).orElse(false);
+  }
+}

@@ -1,0 +1,42 @@
+package io.pmemcsi.driver.device.ndctl;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.pmemcsi.base.error.FatalException;
+import io.pmemcsi.driver.device.RecordedTools;
+import io.pmemcsi.driver.mount.MountTable;
+import org.junit.jupiter.api.Test;
+
+class WritableSysTest {
+  private static final String READ_ONLY =
+      "22 27 0:21 / /sys ro,nosuid,nodev,noexec,relatime shared:7 - sysfs sysfs ro\n";
+  private static final String WRITABLE =
+      "99 22 0:22 / /sys rw,relatime shared:8 - sysfs sysfs rw\n";
+
+  private final RecordedTools tools = new RecordedTools();
+
+  @Test
+  void nothing_is_done_where_it_is_writable() {
+    WritableSys.ensure(tools, () -> MountTable.parse(WRITABLE), true);
+
+    assertThat(tools.changes()).isEmpty();
+  }
+
+  @Test
+  void the_host_s_own_is_put_in_its_place() {
+    WritableSys.ensure(
+        tools,
+        () -> MountTable.parse(tools.changes().isEmpty() ? READ_ONLY : READ_ONLY + WRITABLE),
+        true);
+
+    assertThat(tools.changes()).containsExactly("mount --bind /host-sys /sys");
+  }
+
+  @Test
+  void without_the_host_s_own_there_is_no_way() {
+    assertThatThrownBy(() -> WritableSys.ensure(tools, () -> MountTable.parse(READ_ONLY), false))
+        .isInstanceOf(FatalException.class)
+        .hasMessageContaining("/host-sys");
+  }
+}
