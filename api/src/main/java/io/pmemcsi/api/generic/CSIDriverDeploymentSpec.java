@@ -9,6 +9,7 @@ import io.fabric8.generator.annotation.Min;
 import io.fabric8.generator.annotation.Pattern;
 import io.fabric8.generator.annotation.Required;
 import io.fabric8.generator.annotation.Size;
+import io.fabric8.generator.annotation.ValidationRule;
 import io.fabric8.kubernetes.api.model.IntOrString;
 import io.pmemcsi.api.DeletionPolicy;
 import java.util.List;
@@ -21,6 +22,21 @@ import org.jspecify.annotations.Nullable;
  * GenericSettings} is the checked form.
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
+@ValidationRule(
+    value = CSIDriverDeploymentChecks.ONE_DEFAULT_CEL,
+    message = CSIDriverDeploymentChecks.ONE_DEFAULT)
+@ValidationRule(
+    value = CSIDriverDeploymentChecks.UNIQUE_CLASSES_CEL,
+    message = CSIDriverDeploymentChecks.UNIQUE_CLASSES)
+@ValidationRule(
+    value = CSIDriverDeploymentChecks.SOCKET_CEL,
+    message = CSIDriverDeploymentChecks.SOCKET)
+@ValidationRule(
+    value = CSIDriverDeploymentChecks.CONTROLLER_SIDECARS_CEL,
+    message = CSIDriverDeploymentChecks.CONTROLLER_SIDECARS)
+@ValidationRule(
+    value = CSIDriverDeploymentChecks.ATTACHER_CEL,
+    message = CSIDriverDeploymentChecks.ATTACHER)
 public record CSIDriverDeploymentSpec(
     @SchemaFrom(type = ManagementState.class)
         @JsonPropertyDescription(

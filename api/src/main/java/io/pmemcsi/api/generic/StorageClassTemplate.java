@@ -6,6 +6,7 @@ import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.fabric8.crd.generator.annotation.SchemaFrom;
 import io.fabric8.generator.annotation.Required;
+import io.pmemcsi.api.Written;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -38,7 +39,7 @@ public record StorageClassTemplate(
         @Nullable List<JsonNode> allowedTopologies) {
 
   public StorageClassTemplate {
-    parameters = parameters == null ? null : Map.copyOf(parameters);
+    parameters = Written.copy(parameters);
     mountOptions = mountOptions == null ? null : List.copyOf(mountOptions);
     allowedTopologies = allowedTopologies == null ? null : List.copyOf(allowedTopologies);
   }

@@ -6,12 +6,16 @@ import io.fabric8.crd.generator.annotation.SchemaFrom;
 import io.fabric8.generator.annotation.Max;
 import io.fabric8.generator.annotation.Min;
 import io.fabric8.generator.annotation.Pattern;
+import io.fabric8.generator.annotation.Size;
+import io.fabric8.generator.annotation.ValidationRule;
 import io.fabric8.kubernetes.api.model.ResourceRequirements;
 import io.pmemcsi.api.DeletionPolicy;
 import io.pmemcsi.api.DeviceMode;
 import io.pmemcsi.api.LogFormat;
 import io.pmemcsi.api.MutatePods;
 import io.pmemcsi.api.PullPolicy;
+import io.pmemcsi.api.SharedRules;
+import io.pmemcsi.api.Written;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -20,8 +24,19 @@ import org.jspecify.annotations.Nullable;
  * LegacySettings} is the checked form.
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
+@ValidationRule(value = SharedRules.PULL_POLICY_CEL, message = SharedRules.PULL_POLICY)
+@ValidationRule(value = SharedRules.REGISTRAR_IMAGE_CEL, message = SharedRules.REGISTRAR_IMAGE)
+@ValidationRule(value = SharedRules.KUBELET_DIR_CEL, message = SharedRules.KUBELET_DIR)
+@ValidationRule(
+    value = LegacyDeploymentChecks.AUTHORITY_CEL,
+    message = LegacyDeploymentChecks.AUTHORITY)
+@ValidationRule(
+    value = LegacyDeploymentChecks.ALL_CERTIFICATES_CEL,
+    message = LegacyDeploymentChecks.ALL_CERTIFICATES)
 public record LegacyDeploymentSpec(
-    @JsonPropertyDescription("Name of the CSI driver. Default: the name of this resource.")
+    @Size(max = 63)
+        @Pattern("^$|^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$")
+        @JsonPropertyDescription("Name of the CSI driver. Default: the name of this resource.")
         @Nullable String driverName,
     @Pattern("^\\S*$")
         @JsonPropertyDescription(
@@ -77,7 +92,9 @@ public record LegacyDeploymentSpec(
             "Labels that are added to every object made for this driver. A label that is removed"
                 + " here stays on existing objects. Default: none.")
         @Nullable Map<String, String> labels,
-    @JsonPropertyDescription(
+    @Size(max = SharedRules.MAX_PATH)
+        @Pattern(SharedRules.DIRECTORY_PATTERN)
+        @JsonPropertyDescription(
             "Root directory of the kubelet on the nodes, an absolute path. Default:"
                 + " /var/lib/kubelet.")
         @Nullable String kubeletDir,
@@ -110,7 +127,9 @@ public record LegacyDeploymentSpec(
             "Private key of nodeControllerCert, as base64-encoded PEM. Given alone, the operator"
                 + " issues a certificate for it. Default: made by the operator.")
         @Nullable String nodeControllerKey,
-    @JsonPropertyDescription(
+    @Size(max = 253)
+        @Pattern("^$|^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$")
+        @JsonPropertyDescription(
             "Name of a secret in the operator's namespace with ca.crt, tls.crt and tls.key. If set,"
                 + " the controller also serves the scheduler extender and the pod webhook. Default:"
                 + " none.")
@@ -143,7 +162,7 @@ public record LegacyDeploymentSpec(
           null, null, null, null, null, null, null, null, null, null);
 
   public LegacyDeploymentSpec {
-    nodeSelector = nodeSelector == null ? null : Map.copyOf(nodeSelector);
-    labels = labels == null ? null : Map.copyOf(labels);
+    nodeSelector = Written.copy(nodeSelector);
+    labels = Written.copy(labels);
   }
 }

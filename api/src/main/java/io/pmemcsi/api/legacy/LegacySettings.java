@@ -20,10 +20,11 @@ import org.jspecify.annotations.Nullable;
  * filled in here and nowhere else, except for the images, which depend on the operator and on the
  * version of the server.
  *
+ * @param name the name of the resource, after which its objects are named
  * @param driver the name of the CSI driver
  * @param spec what the user wrote, free of violations
  */
-public record LegacySettings(DriverName driver, LegacyDeploymentSpec spec) {
+public record LegacySettings(String name, DriverName driver, LegacyDeploymentSpec spec) {
 
   private static final int DEFAULT_LOG_LEVEL = 3;
   private static final int DEFAULT_PERCENTAGE = 100;
@@ -37,9 +38,9 @@ public record LegacySettings(DriverName driver, LegacyDeploymentSpec spec) {
    */
   public static LegacySettings of(LegacyDeployment resource) {
     LegacyDeploymentSpec spec = resource.getSpec();
+    String name = resource.getMetadata().getName();
     return new LegacySettings(
-        new DriverName(Written.text(spec.driverName()).orElse(resource.getMetadata().getName())),
-        spec);
+        name, new DriverName(Written.text(spec.driverName()).orElse(name)), spec);
   }
 
   public Optional<String> image() {

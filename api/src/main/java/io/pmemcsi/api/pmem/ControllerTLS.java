@@ -4,11 +4,16 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.generator.annotation.Max;
 import io.fabric8.generator.annotation.Min;
+import io.fabric8.generator.annotation.Size;
+import io.fabric8.generator.annotation.ValidationRule;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Certificates of the controller that the operator issues by itself and renews in time. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
+@ValidationRule(
+    value = PmemCSIDeploymentChecks.RENEWAL_CEL,
+    message = PmemCSIDeploymentChecks.RENEWAL)
 public record ControllerTLS(
     @JsonPropertyDescription(
             "Whether the operator issues the controller's certificates. With true it creates a"
@@ -25,7 +30,8 @@ public record ControllerTLS(
             "How many days before its end a certificate is renewed. Must be less than"
                 + " validityDays. Default: one third of validityDays.")
         @Nullable Integer renewBeforeDays,
-    @JsonPropertyDescription(
+    @Size(max = 64)
+        @JsonPropertyDescription(
             "Host names and IP addresses by which the controller is called, in addition to the"
                 + " names of its services and 127.0.0.1, for example those of a load balancer.")
         @Nullable List<String> extraNames) {

@@ -6,6 +6,8 @@ import io.fabric8.crd.generator.annotation.SchemaFrom;
 import io.fabric8.generator.annotation.Max;
 import io.fabric8.generator.annotation.Min;
 import io.fabric8.generator.annotation.Pattern;
+import io.fabric8.generator.annotation.Size;
+import io.fabric8.generator.annotation.ValidationRule;
 import io.fabric8.kubernetes.api.model.IntOrString;
 import io.fabric8.kubernetes.api.model.ResourceRequirements;
 import io.pmemcsi.api.DeletionPolicy;
@@ -13,6 +15,8 @@ import io.pmemcsi.api.DeviceMode;
 import io.pmemcsi.api.LogFormat;
 import io.pmemcsi.api.MutatePods;
 import io.pmemcsi.api.PullPolicy;
+import io.pmemcsi.api.SharedRules;
+import io.pmemcsi.api.Written;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +26,21 @@ import org.jspecify.annotations.Nullable;
  * through can still be read and reported. {@link PmemSettings} is the checked form.
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
+@ValidationRule(value = SharedRules.PULL_POLICY_CEL, message = SharedRules.PULL_POLICY)
+@ValidationRule(value = SharedRules.REGISTRAR_IMAGE_CEL, message = SharedRules.REGISTRAR_IMAGE)
+@ValidationRule(value = SharedRules.KUBELET_DIR_CEL, message = SharedRules.KUBELET_DIR)
+@ValidationRule(
+    value = PmemCSIDeploymentChecks.REPLICAS_CEL,
+    message = PmemCSIDeploymentChecks.REPLICAS)
+@ValidationRule(
+    value = PmemCSIDeploymentChecks.ONE_TLS_CEL,
+    message = PmemCSIDeploymentChecks.ONE_TLS)
+@ValidationRule(
+    value = PmemCSIDeploymentChecks.INLINE_CEL,
+    message = PmemCSIDeploymentChecks.INLINE)
+@ValidationRule(
+    value = PmemCSIDeploymentChecks.NODE_PAIR_CEL,
+    message = PmemCSIDeploymentChecks.NODE_PAIR)
 public record PmemCSIDeploymentSpec(
     @Pattern("^\\S*$")
         @JsonPropertyDescription(
@@ -77,12 +96,15 @@ public record PmemCSIDeploymentSpec(
             "Labels that are added to every object made for this driver. A label that is removed"
                 + " here stays on existing objects. Default: none.")
         @Nullable Map<String, String> labels,
-    @Pattern("^/.*$")
+    @Size(max = SharedRules.MAX_PATH)
+        @Pattern(SharedRules.DIRECTORY_PATTERN)
         @JsonPropertyDescription(
             "Root directory of the kubelet on the nodes, an absolute path. Default:"
                 + " /var/lib/kubelet.")
         @Nullable String kubeletDir,
-    @JsonPropertyDescription(
+    @Size(max = 253)
+        @Pattern("^$|^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$")
+        @JsonPropertyDescription(
             "Name of a secret in the operator's namespace with ca.crt, tls.crt and tls.key for the"
                 + " scheduler extender and the pod webhook. The controller runs if, and only if,"
                 + " TLS material is named: by this field, by the inline certificate fields or by"
@@ -173,7 +195,7 @@ public record PmemCSIDeploymentSpec(
           null, null);
 
   public PmemCSIDeploymentSpec {
-    nodeSelector = nodeSelector == null ? null : Map.copyOf(nodeSelector);
-    labels = labels == null ? null : Map.copyOf(labels);
+    nodeSelector = Written.copy(nodeSelector);
+    labels = Written.copy(labels);
   }
 }

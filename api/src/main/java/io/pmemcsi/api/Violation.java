@@ -1,0 +1,28 @@
+package io.pmemcsi.api;
+
+/**
+ * Something in a resource that cannot be carried out.
+ *
+ * @param field where it stands, for example {@code spec.deviceMode}
+ * @param value what stands there, empty if nothing does
+ * @param problem what is wrong with it and what to do
+ */
+public record Violation(String field, String value, String problem) {
+
+  private static final int LONGEST_VALUE = 80;
+
+  /** All in one line, for people. */
+  public String message() {
+    if (value.isEmpty()) {
+      return "%s: %s".formatted(field, problem);
+    }
+    String shown =
+        value.length() > LONGEST_VALUE ? value.substring(0, LONGEST_VALUE) + "..." : value;
+    return "%s: \"%s\": %s".formatted(field, shown, problem);
+  }
+
+  @Override
+  public String toString() {
+    return message();
+  }
+}

@@ -1,0 +1,133 @@
+package io.pmemcsi.api.generic;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import io.pmemcsi.api.SharedRules;
+import io.pmemcsi.api.Violation;
+import io.pmemcsi.api.Written;
+import io.pmemcsi.api.schema.StructuralSchema;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds everything in a {@link CSIDriverDeployment} that cannot be carried out, whatever the server
+ * has let through: the schema of the CRD, its rules in CEL, and what neither can express.
+ */
+public final class CSIDriverDeploymentChecks {
+
+  static final String ONE_DEFAULT_CEL =
+      "!has(self.storageClassTemplates)"
+          + " || self.storageClassTemplates.filter(c, has(c.default) && c.default).size() <= 1";
+  static final String ONE_DEFAULT =
+      "more than one storage class is the default: set default to true in one of"
+          + " storageClassTemplates at most";
+
+  static final String UNIQUE_CLASSES_CEL =
+      "!has(self.storageClassTemplates) || self.storageClassTemplates.all(c,"
+          + " self.storageClassTemplates.exists_one(d, d.metadata.name == c.metadata.name))";
+  static final String UNIQUE_CLASSES =
+      "two storage classes have the same name: give each of storageClassTemplates its own";
+
+  static final String SOCKET_CEL =
+      "!has(self.driverSocket) || !self.driverSocket.matches('(^|/)[.][.]?(/|$)')";
+  static final String SOCKET = "driverSocket has a part . or ..: write the path without them";
+
+  static final String CONTROLLER_SIDECARS_CEL =
+      "has(self.driverControllerTemplate) || !has(self.sidecars)"
+          + " || !((has(self.sidecars.resizer) && has(self.sidecars.resizer.enabled)"
+          + " && self.sidecars.resizer.enabled)"
+          + " || (has(self.sidecars.snapshotter) && has(self.sidecars.snapshotter.enabled)"
+          + " && self.sidecars.snapshotter.enabled))";
+  static final String CONTROLLER_SIDECARS =
+      "resizer and snapshotter run in the controller pod: set driverControllerTemplate as well, or"
+          + " disable them";
+
+  static final String ATTACHER_CEL =
+      "!(has(self.csiDriver) && has(self.csiDriver.attachRequired)"
+          + " && self.csiDriver.attachRequired && has(self.sidecars)"
+          + " && has(self.sidecars.attacher) && has(self.sidecars.attacher.enabled)"
+          + " && !self.sidecars.attacher.enabled)";
+  static final String ATTACHER =
+      "csiDriver.attachRequired is true but the attacher is disabled, so no volume could be"
+          + " mounted: enable sidecars.attacher, or set attachRequired to false";
+
+  private static final KubernetesSerialization JSON = new KubernetesSerialization();
+  private static final StructuralSchema SCHEMA = StructuralSchema.of(CSIDriverDeployment.class);
+
+  private CSIDriverDeploymentChecks() {}
+
+  /** All violations of a resource; with none it can be turned into {@link GenericSettings}. */
+  public static List<Violation> check(CSIDriverDeployment resource) {
+    List<Violation> found =
+        new ArrayList<>(SCHEMA.violations(JSON.convertValue(resource, JsonNode.class)));
+    CSIDriverDeploymentSpec spec = resource.getSpec();
+    found.addAll(name(resource));
+    found.addAll(StorageClassChecks.check(spec));
+    found.addAll(PodTemplateChecks.check(spec));
+    if (spec.driverPerNodeTemplate() == null) {
+      found.add(
+          new Violation(
+              "spec.driverPerNodeTemplate", "", "is missing: set it to the driver's pod template"));
+    }
+    if (Written.text(spec.driverSocket()).isEmpty()) {
+      found.add(
+          new Violation(
+              "spec.driverSocket", "", "is missing: set it to the path of the driver's socket"));
+    }
+    if (Written.text(spec.driverSocket()).filter(SharedRules::hasDots).isPresent()) {
+      found.add(new Violation("spec", String.valueOf(spec.driverSocket()), SOCKET));
+    }
+    if (spec.driverControllerTemplate() == null
+        && (sidecarEnabled(spec, Sidecars::resizer)
+            || sidecarEnabled(spec, Sidecars::snapshotter))) {
+      found.add(new Violation("spec", "", CONTROLLER_SIDECARS));
+    }
+    if (attachWithoutAttacher(spec)) {
+      found.add(new Violation("spec", "", ATTACHER));
+    }
+    return List.copyOf(found);
+  }
+
+  private static boolean sidecarEnabled(
+      CSIDriverDeploymentSpec spec, Function<Sidecars, @Nullable OptionalSidecar> which) {
+    return Optional.ofNullable(spec.sidecars())
+        .map(which)
+        .map(OptionalSidecar::enabled)
+        .orElse(false);
+  }
+
+  private static boolean attachWithoutAttacher(CSIDriverDeploymentSpec spec) {
+    boolean attachRequired =
+        Optional.ofNullable(spec.csiDriver()).map(CSIDriverOptions::attachRequired).orElse(false);
+    boolean attacher =
+        Optional.ofNullable(spec.sidecars())
+            .map(Sidecars::attacher)
+            .map(OptionalSidecar::enabled)
+            .orElse(true);
+    return attachRequired && !attacher;
+  }
+
+  /** Workloads carry their own names, made from the resource's, as values of labels. */
+  private static List<Violation> name(CSIDriverDeployment resource) {
+    String name = Optional.ofNullable(resource.getMetadata().getName()).orElse("");
+    String suffix = resource.getSpec().driverControllerTemplate() == null ? "-node" : "-controller";
+    int most = 63 - suffix.length();
+    if (name.isEmpty()) {
+      return List.of(
+          new Violation(
+              "metadata.name", "", "is missing: the driver's objects are named after it"));
+    }
+    if (name.length() > most) {
+      return List.of(
+          new Violation(
+              "metadata.name",
+              name,
+              "is too long for labels with %s at its end: use at most %d characters"
+                  .formatted(suffix, most)));
+    }
+    return List.of();
+  }
+}

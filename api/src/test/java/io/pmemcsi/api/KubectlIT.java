@@ -1,0 +1,89 @@
+package io.pmemcsi.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.pmemcsi.testbed.kubernetes.Cluster;
+import io.pmemcsi.testbed.kubernetes.Sandbox;
+import io.pmemcsi.testbed.kubernetes.WithKubernetes;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What an administrator sees who has kubectl. */
+@WithKubernetes(controllers = false, perClass = true)
+class KubectlIT {
+
+  /** Discovery is remembered here; what another server served must not count. */
+  @TempDir private static Path cache;
+
+  @BeforeAll
+  static void install(Sandbox sandbox) throws IOException {
+    assumeTrue(kubectl().isPresent(), "there is no kubectl on this machine");
+    CustomResourcesIT.install(sandbox);
+  }
+
+  @Test
+  void theDefinitionsPassTheChecksOfKubectl(Cluster cluster) {
+    String output = run(cluster, "create", "--dry-run=client", "-f", "../deploy/crd");
+
+    assertThat(output.lines()).hasSize(3).allMatch(line -> line.endsWith("created (dry run)"));
+  }
+
+  @Test
+  void theSamplesPassAndShowUp(Sandbox sandbox) {
+    Cluster cluster = sandbox.cluster();
+    String namespace = "--namespace=" + sandbox.namespace();
+    sandbox.cleanUp(() -> run(cluster, "delete", "pcd,deployments.pmem-csi.intel.com", "--all"));
+
+    String applied = run(cluster, "apply", namespace, "-f", "../deploy/samples");
+
+    assertThat(applied.lines()).isNotEmpty().noneMatch(line -> line.contains("Warning"));
+    assertThat(columns(run(cluster, "get", "pcd")))
+        .containsExactly("NAME", "DEVICEMODE", "NODESELECTOR", "IMAGE", "STATUS", "AGE");
+    assertThat(columns(run(cluster, "get", "deployments.pmem-csi.intel.com")))
+        .containsExactly("NAME", "AGE");
+    assertThat(columns(run(cluster, "get", namespace, "csidriverdeployments")))
+        .containsExactly("NAME", "DRIVER", "STATE", "AVAILABLE", "SYNCSUCCESSFUL", "AGE");
+  }
+
+  private static List<String> columns(String output) {
+    return Arrays.asList(output.lines().findFirst().orElse("").split(" +"));
+  }
+
+  private static String run(Cluster cluster, String... arguments) {
+    List<String> command =
+        new ArrayList<>(List.of(kubectl().orElseThrow().toString(), "--cache-dir=" + cache));
+    command.addAll(List.of(arguments));
+    try {
+      ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+      builder.environment().putAll(cluster.environment());
+      Process process = builder.start();
+      String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      assertThat(process.waitFor()).as("%s: %s", command, output).isZero();
+      return output;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static Optional<Path> kubectl() {
+    return Stream.of(System.getenv().getOrDefault("PATH", "").split(":", -1))
+        .map(folder -> Path.of(folder, "kubectl"))
+        .filter(Files::isExecutable)
+        .findFirst();
+  }
+}

@@ -1,0 +1,107 @@
+package io.pmemcsi.api.schema;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+
+/** Schemas for types of Kubernetes: small, strict where it helps the user, and keeping the rest. */
+final class SchemaParts {
+
+  private static final String KEEP = "x-kubernetes-preserve-unknown-fields";
+  private static final String LABEL_VALUE = "^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$";
+  private static final String QUANTITY =
+      "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))"
+          + "(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$";
+
+  private SchemaParts() {}
+
+  /** A schema may restrict the object's name, and nothing else of its metadata. */
+  static void metadata(ObjectNode schema, int maxNameLength) {
+    schema.put("type", "object");
+    ObjectNode name = schema.putObject("properties").putObject("name");
+    name.put("type", "string");
+    name.put("maxLength", maxNameLength);
+  }
+
+  /** Compute resources of a container, with whatever later versions of Kubernetes add. */
+  static void resources(ObjectNode schema) {
+    ObjectNode properties = schema.putObject("properties");
+    quantities(properties.putObject("limits"), "Most that the container may use.");
+    quantities(properties.putObject("requests"), "What is set aside for the container.");
+    schema.put(KEEP, true);
+  }
+
+  private static void quantities(ObjectNode schema, String description) {
+    schema.put("type", "object");
+    schema.put("description", description);
+    ObjectNode quantity = schema.putObject("additionalProperties");
+    intOrString(quantity);
+    quantity.put("pattern", QUANTITY);
+  }
+
+  /** A number of at least one, or a share in percent. */
+  static void countOrShare(ObjectNode schema) {
+    intOrString(schema);
+    schema.put("minimum", 1);
+    schema.put("pattern", "^(100|[1-9][0-9]?)%$");
+  }
+
+  private static void intOrString(ObjectNode schema) {
+    ArrayNode types = schema.putArray("anyOf");
+    types.addObject().put("type", "integer");
+    types.addObject().put("type", "string");
+    schema.put("x-kubernetes-int-or-string", true);
+  }
+
+  /** Names and values of labels. */
+  static void labels(ObjectNode schema) {
+    ObjectNode value = (ObjectNode) schema.get("additionalProperties");
+    value.put("maxLength", 63);
+    value.put("pattern", LABEL_VALUE);
+  }
+
+  /** A list that has at most one entry for each value of a field. */
+  static void keyedBy(ObjectNode schema, String key) {
+    schema.put("x-kubernetes-list-type", "map");
+    schema.putArray("x-kubernetes-list-map-keys").add(key);
+  }
+
+  /** A pod template: containers with names, and whatever else the user writes. */
+  static void podTemplate(ObjectNode schema) {
+    schema.put("type", "object");
+    schema.putArray("required").add("spec");
+    ObjectNode properties = schema.putObject("properties");
+    open(properties.putObject("metadata"), "Labels and annotations of the pods.");
+    ObjectNode spec = open(properties.putObject("spec"), "What the pods run.");
+    spec.putArray("required").add("containers");
+    ObjectNode containers = spec.putObject("properties").putObject("containers");
+    containers.put("type", "array");
+    containers.put("description", "Containers of the pod; the first one is the driver.");
+    containers.put("minItems", 1);
+    ObjectNode container = open(containers.putObject("items"), "A container.");
+    container.putArray("required").add("name");
+    ObjectNode fields = container.putObject("properties");
+    fields.putObject("name").put("type", "string").put("minLength", 1);
+    fields.putObject("image").put("type", "string");
+  }
+
+  /** Metadata of an object that is made from a template. */
+  static void namedMetadata(ObjectNode schema) {
+    open(schema, schema.path("description").asText());
+    schema.putArray("required").add("name");
+    schema
+        .putObject("properties")
+        .putObject("name")
+        .put("type", "string")
+        .put("description", "Name of the object.")
+        .put("maxLength", 253)
+        .put("pattern", "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$");
+  }
+
+  /** An object that keeps every field. */
+  static ObjectNode open(ObjectNode schema, String description) {
+    schema.put("type", "object");
+    schema.put("description", description);
+    schema.put(KEEP, true);
+    return schema;
+  }
+}
