@@ -1,6 +1,7 @@
 package io.pmemcsi.driver;
 
 import csi.v1.CapacityRange;
+import csi.v1.ControllerExpandVolumeRequest;
 import csi.v1.CreateVolumeRequest;
 import csi.v1.DeleteVolumeRequest;
 import csi.v1.NodePublishVolumeRequest;
@@ -10,6 +11,7 @@ import csi.v1.NodeUnstageVolumeRequest;
 import csi.v1.Volume;
 import csi.v1.VolumeCapability;
 import csi.v1.VolumeCapability.AccessMode.Mode;
+import io.pmemcsi.driver.volume.VolumeId;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -67,6 +69,21 @@ final class Calls {
 
   void delete(String id) {
     driver.controller().deleteVolume(DeleteVolumeRequest.newBuilder().setVolumeId(id).build());
+  }
+
+  void deleteByName(String name) {
+    delete(VolumeId.fromName(name).value());
+  }
+
+  long expand(String id, long bytes) {
+    return driver
+        .controller()
+        .controllerExpandVolume(
+            ControllerExpandVolumeRequest.newBuilder()
+                .setVolumeId(id)
+                .setCapacityRange(CapacityRange.newBuilder().setRequiredBytes(bytes))
+                .build())
+        .getCapacityBytes();
   }
 
   void stage(Volume volume, Path staging, VolumeCapability capability) {

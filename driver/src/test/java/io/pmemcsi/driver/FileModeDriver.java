@@ -13,6 +13,9 @@ import io.grpc.netty.shaded.io.netty.channel.epoll.EpollDomainSocketChannel;
 import io.grpc.netty.shaded.io.netty.channel.epoll.EpollIoHandler;
 import io.grpc.netty.shaded.io.netty.channel.unix.DomainSocketAddress;
 import io.pmemcsi.base.http.ListenAddress;
+import io.pmemcsi.base.log.LogFormat;
+import io.pmemcsi.base.log.Logging;
+import io.pmemcsi.base.log.Verbosity;
 import io.pmemcsi.base.names.DriverName;
 import io.pmemcsi.driver.command.CommandRunner;
 import io.pmemcsi.driver.command.ProcessRunner;
@@ -22,6 +25,7 @@ import io.pmemcsi.driver.metrics.DriverMetrics;
 import io.pmemcsi.driver.volume.DeviceMode;
 import io.pmemcsi.driver.volume.DurableFiles;
 import io.pmemcsi.driver.volume.StateFiles;
+import java.io.OutputStream;
 import java.nio.file.Path;
 import java.util.Optional;
 
@@ -31,6 +35,15 @@ public final class FileModeDriver implements AutoCloseable {
   public static final String NODE = "node-1";
   public static final String NAME = "pmem-csi.intel.com";
   public static final long POOL = 64L << 30;
+
+  static {
+    // tests tell by failing; -Dpmem-csi.test.log=5 shows every command with its output
+    int level = Integer.getInteger("pmem-csi.test.log", -1);
+    Logging.configure(
+        LogFormat.TEXT,
+        new Verbosity(Math.max(0, level)),
+        level < 0 ? OutputStream.nullOutputStream() : System.err);
+  }
 
   private static final EventLoopGroup LOOP =
       new MultiThreadIoEventLoopGroup(

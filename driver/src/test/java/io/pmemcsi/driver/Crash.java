@@ -1,0 +1,149 @@
+package io.pmemcsi.driver;
+
+import io.pmemcsi.driver.command.Cancellation;
+import io.pmemcsi.driver.command.Command;
+import io.pmemcsi.driver.command.CommandResult;
+import io.pmemcsi.driver.command.CommandRunner;
+import io.pmemcsi.driver.command.ProcessRunner;
+import io.pmemcsi.driver.command.ToolFailedException;
+import io.pmemcsi.driver.volume.DurableFiles;
+import io.pmemcsi.driver.volume.StateFiles;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * A driver that dies at its n-th contact with the outside world: before the step, after it, or in
+ * the middle of it. Once dead it never does anything again, whatever its code tries.
+ */
+final class Crash implements CommandRunner, StateFiles {
+
+  /** Where in a step it dies. */
+  enum When {
+    BEFORE,
+    MIDDLE,
+    AFTER
+  }
+
+  /** An error, so that no handler of the driver can take it for a failure it knows. */
+  static final class Died extends Error {
+    Died(String at) {
+      super(at);
+    }
+  }
+
+  private final ProcessRunner processes = new ProcessRunner();
+  private final DurableFiles files = new DurableFiles();
+  private final int step;
+  private final When when;
+  private int steps;
+  private boolean dead;
+  private String at = "";
+
+  Crash(int step, When when) {
+    this.step = step;
+    this.when = when;
+  }
+
+  synchronized boolean happened() {
+    return dead;
+  }
+
+  /** What was under way when it died. */
+  synchronized String at() {
+    return "step %d, %s %s".formatted(step, when, at);
+  }
+
+  @Override
+  public CommandResult run(Command command) {
+    boolean now = enter("command " + command);
+    if (now && when == When.BEFORE) {
+      throw die();
+    }
+    if (now && when == When.MIDDLE) {
+      killSoon(command);
+      throw die();
+    }
+    CommandResult result = processes.run(command);
+    if (now) {
+      throw die();
+    }
+    return result;
+  }
+
+  /** The command dies as well, early in its work. */
+  private void killSoon(Command command) {
+    Cancellation call = new Cancellation();
+    Thread killer =
+        Thread.ofVirtual()
+            .start(
+                () -> {
+                  LockSupport.parkNanos(3_000_000);
+                  call.cancel();
+                });
+    call.serve(
+        () -> {
+          try {
+            processes.run(command);
+            killer.join();
+          } catch (ToolFailedException | InterruptedException e) {
+            // as intended
+          }
+        });
+  }
+
+  @Override
+  public void write(Path file, byte[] content) throws IOException {
+    boolean now = enter("write " + file);
+    if (now && when == When.MIDDLE) {
+      Files.write(file.resolveSibling(file.getFileName() + ".tmp"), new byte[] {'{', '"'});
+    }
+    if (now && when != When.AFTER) {
+      throw die();
+    }
+    files.write(file, content);
+    if (now) {
+      throw die();
+    }
+  }
+
+  @Override
+  public void delete(Path file) throws IOException {
+    boolean now = enter("delete " + file);
+    if (now && when != When.AFTER) {
+      throw die();
+    }
+    files.delete(file);
+    if (now) {
+      throw die();
+    }
+  }
+
+  @Override
+  public List<String> list(Path folder) throws IOException {
+    return files.list(folder);
+  }
+
+  @Override
+  public byte[] read(Path file) throws IOException {
+    return files.read(file);
+  }
+
+  private synchronized boolean enter(String what) {
+    if (dead) {
+      throw new Died("after " + at);
+    }
+    steps++;
+    if (steps == step) {
+      at = what;
+    }
+    return steps == step;
+  }
+
+  private synchronized Died die() {
+    dead = true;
+    return new Died(at);
+  }
+}

@@ -1,0 +1,206 @@
+package io.pmemcsi.driver;
+
+import static io.pmemcsi.driver.Calls.MIB;
+import static io.pmemcsi.driver.Calls.block;
+import static io.pmemcsi.driver.Calls.mount;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import csi.v1.Volume;
+import io.grpc.StatusRuntimeException;
+import io.pmemcsi.driver.command.ProcessRunner;
+import io.pmemcsi.driver.lifecycle.AuditReport;
+import io.pmemcsi.driver.volume.DurableFiles;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * The driver is killed at every command and at every change of a state file that the life of a
+ * volume has, is started again, gets the same call again, and everything ends as if nothing had
+ * happened.
+ */
+@Timeout(600)
+class CrashIT {
+
+  /** One call of a story, or a look at the data between two calls. */
+  private interface Step {
+    void run(Calls csi, Scratch scratch) throws IOException;
+  }
+
+  private static final Path STAGING = Path.of("staging");
+  private static final Path TARGET = Path.of("target");
+
+  @BeforeAll
+  static void letTheDeadRest() {
+    Thread.UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();
+    Thread.setDefaultUncaughtExceptionHandler(
+        (thread, error) -> {
+          if (!(error instanceof Crash.Died) && before != null) {
+            before.uncaughtException(thread, error);
+          }
+        });
+  }
+
+  private static Path at(Scratch scratch, Path name) {
+    return scratch.pod(name.toString());
+  }
+
+  private static Volume volume(Calls csi, Map<String, String> parameters) {
+    return csi.create(Calls.request("pvc-crash", 16 * MIB).putAllParameters(parameters));
+  }
+
+  private static List<Step> mounted(Map<String, String> parameters) {
+    Step stage =
+        (csi, s) -> csi.stage(volume(csi, parameters), at(s, STAGING), mount("ext4", "noatime"));
+    Step publish =
+        (csi, s) ->
+            csi.publish(
+                volume(csi, parameters), at(s, STAGING), at(s, TARGET), mount("ext4", "noatime"));
+    Step publishReadOnly =
+        (csi, s) ->
+            csi.publish(
+                Calls.publication(
+                        volume(csi, parameters),
+                        at(s, STAGING),
+                        at(s, TARGET),
+                        mount("ext4", "noatime"))
+                    .setReadonly(true));
+    Step unpublish =
+        (csi, s) -> csi.unpublish(volume(csi, parameters).getVolumeId(), at(s, TARGET));
+    Step unstage = (csi, s) -> csi.unstage(volume(csi, parameters).getVolumeId(), at(s, STAGING));
+    return List.of(
+        (csi, _) -> volume(csi, parameters),
+        stage,
+        publish,
+        (_, s) -> Files.writeString(at(s, TARGET).resolve("data"), "precious"),
+        unpublish,
+        unstage,
+        stage,
+        publishReadOnly,
+        (_, s) -> assertThat(at(s, TARGET).resolve("data")).hasContent("precious"),
+        unpublish,
+        unstage,
+        (csi, _) -> csi.deleteByName("pvc-crash"));
+  }
+
+  private static List<Step> raw() {
+    return List.of(
+        (csi, s) -> csi.stage(volume(csi, Map.of()), at(s, STAGING), block()),
+        (csi, s) -> csi.publish(volume(csi, Map.of()), at(s, STAGING), at(s, TARGET), block()),
+        (_, s) -> Files.writeString(at(s, TARGET), "precious", StandardOpenOption.WRITE),
+        (csi, s) -> csi.unpublish(volume(csi, Map.of()).getVolumeId(), at(s, TARGET)),
+        (csi, _) -> csi.expand(volume(csi, Map.of()).getVolumeId(), 32 * MIB),
+        (csi, s) -> csi.publish(volume(csi, Map.of()), at(s, STAGING), at(s, TARGET), block()),
+        (_, s) -> {
+          try (var in = Files.newInputStream(at(s, TARGET))) {
+            assertThat(new String(in.readNBytes(8), StandardCharsets.UTF_8)).isEqualTo("precious");
+          }
+        },
+        (csi, s) -> csi.unpublish(volume(csi, Map.of()).getVolumeId(), at(s, TARGET)),
+        (csi, s) -> csi.unstage(volume(csi, Map.of()).getVolumeId(), at(s, STAGING)),
+        (csi, _) -> csi.deleteByName("pvc-crash"));
+  }
+
+  private static List<Step> ephemeral() {
+    return List.of(
+        (csi, s) ->
+            csi.publish(
+                Calls.ephemeral("csi-crash", at(s, TARGET), mount(""), Map.of("size", "16Mi"))),
+        (_, s) -> Files.writeString(at(s, TARGET).resolve("data"), "scratch"),
+        (csi, s) -> csi.unpublish("csi-crash", at(s, TARGET)));
+  }
+
+  @ParameterizedTest
+  @EnumSource(Crash.When.class)
+  void aMountedVolume(Crash.When when) throws IOException {
+    killEverywhere(mounted(Map.of()), when, 30);
+  }
+
+  @ParameterizedTest
+  @EnumSource(Crash.When.class)
+  void aRawBlockVolumeThatGrows(Crash.When when) throws IOException {
+    killEverywhere(raw(), when, 15);
+  }
+
+  @ParameterizedTest
+  @EnumSource(Crash.When.class)
+  void anEphemeralVolume(Crash.When when) throws IOException {
+    killEverywhere(ephemeral(), when, 12);
+  }
+
+  @Test
+  void aKataVolume() throws IOException {
+    killEverywhere(mounted(Map.of("kataContainers", "true")), Crash.When.AFTER, 40);
+  }
+
+  private static void killEverywhere(List<Step> story, Crash.When when, int atLeast)
+      throws IOException {
+    int step = 1;
+    while (killAt(story, new Crash(step, when))) {
+      step++;
+    }
+    assertThat(step).as("steps that were tried").isGreaterThan(atLeast);
+  }
+
+  /** Returns whether the driver was killed: not when the story has fewer steps. */
+  private static boolean killAt(List<Step> story, Crash crash) throws IOException {
+    try (Scratch scratch = new Scratch()) {
+      int done = liveUntil(crash, story, scratch);
+      try (FileModeDriver next =
+          FileModeDriver.start(
+              scratch.folder(), new ProcessRunner(), new DurableFiles(), FileModeDriver.POOL)) {
+        assertThat(next.driver().startAudit().findings())
+            .as(crash.at())
+            .noneMatch(finding -> finding.kind() == AuditReport.Kind.DEVICE_WITHOUT_RECORD)
+            .noneMatch(finding -> finding.kind() == AuditReport.Kind.RECORD_WITHOUT_DEVICE)
+            .noneMatch(finding -> finding.kind() == AuditReport.Kind.DAMAGED_RECORD);
+        Calls csi = new Calls(next);
+        for (Step step : story.subList(done, story.size())) {
+          step.run(csi, scratch);
+        }
+      } catch (StatusRuntimeException | AssertionError e) {
+        throw new AssertionError("killed at " + crash.at() + ": " + e.getMessage(), e);
+      }
+      Files.deleteIfExists(at(scratch, STAGING));
+      try {
+        scratch.assertNothingLeft();
+      } catch (AssertionError e) {
+        throw new AssertionError("killed at " + crash.at() + ": " + e.getMessage(), e);
+      }
+    }
+    return crash.happened();
+  }
+
+  /** Returns how many steps of the story were done when the driver died. */
+  private static int liveUntil(Crash crash, List<Step> story, Scratch scratch) throws IOException {
+    int done = 0;
+    try (FileModeDriver mortal =
+        FileModeDriver.start(scratch.folder(), crash, crash, FileModeDriver.POOL)) {
+      Calls csi = new Calls(mortal);
+      while (done < story.size() && !crash.happened()) {
+        try {
+          story.get(done).run(csi, scratch);
+        } catch (StatusRuntimeException e) {
+          if (!crash.happened()) {
+            throw e;
+          }
+        }
+        if (!crash.happened()) {
+          done++;
+        }
+      }
+    } catch (Crash.Died e) {
+      // while it started
+    }
+    return done;
+  }
+}
