@@ -67,7 +67,7 @@ class KubectlIT {
     command.addAll(List.of(arguments));
     try {
       ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
-      builder.environment().putAll(cluster.environment());
+      builder.environment().put("KUBECONFIG", cluster.kubeconfig().toString());
       Process process = builder.start();
       String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
       assertThat(process.waitFor()).as("%s: %s", command, output).isZero();

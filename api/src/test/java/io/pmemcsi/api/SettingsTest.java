@@ -1,0 +1,161 @@
+package io.pmemcsi.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.fabric8.kubernetes.api.model.IntOrString;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import io.pmemcsi.api.generic.CSIDriverDeployment;
+import io.pmemcsi.api.generic.GenericSettings;
+import io.pmemcsi.api.generic.ManagementState;
+import io.pmemcsi.api.generic.NodeUpdateStrategy;
+import io.pmemcsi.api.legacy.Certificates;
+import io.pmemcsi.api.legacy.LegacyDeployment;
+import io.pmemcsi.api.legacy.LegacySettings;
+import io.pmemcsi.api.pmem.PmemCSIDeployment;
+import io.pmemcsi.api.pmem.PmemSettings;
+import io.pmemcsi.api.pmem.TLSMaterial;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class SettingsTest {
+
+  @Test
+  void aPmemDeploymentHasTheDocumentedDefaults() {
+    PmemSettings settings = pmem("{}");
+
+    assertThat(settings.driver().value()).isEqualTo("pmem-csi.intel.com");
+    assertThat(settings.image()).isEmpty();
+    assertThat(settings.pullPolicy()).isEqualTo(PullPolicy.IF_NOT_PRESENT);
+    assertThat(settings.deviceMode()).isEqualTo(DeviceMode.LVM);
+    assertThat(settings.logLevel()).isEqualTo(3);
+    assertThat(settings.logFormat()).isEqualTo(LogFormat.TEXT);
+    assertThat(settings.nodeSelector()).isEqualTo(Map.of("storage", "pmem"));
+    assertThat(settings.pmemPercentage()).isEqualTo(100);
+    assertThat(settings.labels()).isEmpty();
+    assertThat(settings.kubeletDir()).isEqualTo("/var/lib/kubelet");
+    assertThat(settings.hasController()).isFalse();
+    assertThat(settings.mutatePods()).isEqualTo(MutatePods.TRY);
+    assertThat(settings.schedulerNodePort()).isEmpty();
+    assertThat(settings.controllerReplicas()).isEqualTo(1);
+    assertThat(settings.maxUnavailable()).isEqualTo(new IntOrString(1));
+    assertThat(settings.deletionPolicy()).isEqualTo(DeletionPolicy.WHEN_UNUSED);
+    assertThat(settings.nodeDriverResources().getRequests())
+        .isEqualTo(Map.of("cpu", new Quantity("100m"), "memory", new Quantity("250Mi")));
+  }
+
+  @Test
+  void bothSpellingsOfAFieldCount() {
+    PmemSettings settings =
+        pmem("{imagePullPolicy: Never, registrarImage: r, controllReplicas: 3, nodeSelector: {}}");
+
+    assertThat(settings.pullPolicy()).isEqualTo(PullPolicy.NEVER);
+    assertThat(settings.nodeRegistrarImage()).contains("r");
+    assertThat(settings.controllerReplicas()).isEqualTo(3);
+    assertThat(settings.nodeSelector()).isEmpty();
+  }
+
+  @Test
+  void resourcesOfThePodCountForContainersThatHaveNone() {
+    PmemSettings settings =
+        pmem(
+            "{nodeResources: {limits: {cpu: 1}}, nodeRegistrarResources: {limits: {cpu: 2}},"
+                + " kubeletDir: /data/kubelet/}");
+
+    assertThat(settings.provisionerResources().getLimits()).containsEntry("cpu", new Quantity("1"));
+    assertThat(settings.nodeRegistrarResources().getLimits())
+        .containsEntry("cpu", new Quantity("2"));
+    assertThat(settings.kubeletDir()).isEqualTo("/data/kubelet");
+  }
+
+  @Test
+  void theControllerRunsWhereTlsMaterialIsNamed() {
+    assertThat(pmem("{controllerTLSSecret: s}").tls()).isEqualTo(new TLSMaterial.NamedSecret("s"));
+    assertThat(pmem("{caCert: YQ==, registryCert: Yg==, registryKey: Yw==}").tls())
+        .isEqualTo(new TLSMaterial.Inline("YQ==", "Yg==", "Yw=="));
+    assertThat(pmem("{controllerTLS: {managed: true, validityDays: 90}}").tls())
+        .isInstanceOfSatisfying(
+            TLSMaterial.Managed.class,
+            managed -> {
+              assertThat(managed.options().validityDaysOrDefault()).isEqualTo(90);
+              assertThat(managed.options().renewBeforeDaysOrDefault()).isEqualTo(30);
+            });
+    assertThat(pmem("{controllerTLS: {managed: false}}").hasController()).isFalse();
+  }
+
+  @Test
+  void aChoiceThatDoesNotExistIsNotGuessedAt() {
+    assertThatThrownBy(() -> pmem("{deviceMode: tape}").deviceMode())
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("\"tape\" is none of [lvm, direct]");
+  }
+
+  @Test
+  void aLegacyDeploymentNamesItsDriverOrIsTheDriver() {
+    assertThat(legacy("{}").driver().value()).isEqualTo("pmem-deployment");
+    LegacySettings named = legacy("{driverName: pmem-csi.intel.com}");
+    assertThat(named.driver().value()).isEqualTo("pmem-csi.intel.com");
+    assertThat(named.name()).isEqualTo("pmem-deployment");
+    assertThat(named.nodeResources().getLimits()).containsEntry("memory", new Quantity("250Mi"));
+  }
+
+  @Test
+  void aLegacyDeploymentWithoutCertificatesGetsThemIssued() {
+    assertThat(legacy("{registryKey: YQ==}").certificates())
+        .isEqualTo(
+            new Certificates.Issued(
+                new Certificates.KeySource.Given("YQ=="), new Certificates.KeySource.New()));
+    assertThat(
+            legacy(
+                    "{caCert: YQ==, registryCert: Yg==, registryKey: Yw==, nodeControllerCert:"
+                        + " ZA==, nodeControllerKey: ZQ==}")
+                .certificates())
+        .isEqualTo(new Certificates.Given("YQ==", "Yg==", "Yw==", "ZA==", "ZQ=="));
+  }
+
+  @Test
+  void aCsiDriverDeploymentHasTheDocumentedDefaults() {
+    GenericSettings settings = generic("{driverName: d, driverSocket: /a/b}");
+
+    assertThat(settings.managementState()).isEqualTo(ManagementState.MANAGED);
+    assertThat(settings.nodeUpdateStrategy()).isEqualTo(NodeUpdateStrategy.ROLLING);
+    assertThat(settings.controllerTemplate()).isEmpty();
+    assertThat(settings.probePeriodSeconds()).isEmpty();
+    assertThat(settings.probeTimeoutSeconds()).isEqualTo(30);
+    assertThat(settings.storageClassTemplates()).isEmpty();
+    assertThat(settings.hasProvisioner()).isTrue();
+    assertThat(settings.hasAttacher()).isTrue();
+    assertThat(settings.hasResizer()).isFalse();
+    assertThat(settings.hasSnapshotter()).isFalse();
+    assertThat(settings.draining().evictionTimeoutSecondsOrDefault()).isEqualTo(600);
+    assertThat(settings.replicas()).isEmpty();
+  }
+
+  @Test
+  void aCopyOfATemplateCanBeChangedWithoutChangingTheResource() {
+    GenericSettings settings =
+        generic("{driverName: d, driverPerNodeTemplate: {spec: {containers: [{name: a}]}}}");
+
+    settings.nodeTemplate().getSpec().getContainers().clear();
+
+    assertThat(settings.nodeTemplate().getSpec().getContainers()).hasSize(1);
+  }
+
+  private static PmemSettings pmem(String spec) {
+    return PmemSettings.of(read("pmem-csi.intel.com", spec, PmemCSIDeployment.class));
+  }
+
+  private static LegacySettings legacy(String spec) {
+    return LegacySettings.of(read("pmem-deployment", spec, LegacyDeployment.class));
+  }
+
+  private static GenericSettings generic(String spec) {
+    return GenericSettings.of(read("d", spec, CSIDriverDeployment.class));
+  }
+
+  private static <T> T read(String name, String spec, Class<T> type) {
+    return new KubernetesSerialization()
+        .unmarshal("metadata: {name: %s}\nspec: %s\n".formatted(name, spec), type);
+  }
+}
