@@ -24,7 +24,6 @@ import java.util.regex.Pattern;
  */
 public final class ApiCluster<P extends HasMetadata> implements Cluster {
 
-  private static final ObjectMatcher MATCHER = new ObjectMatcher();
   private static final int UNPROCESSABLE = 422;
   private static final int WAITS_FOR_DELETION = 40;
   private static final long WAIT_MILLIS = 50;
@@ -65,7 +64,8 @@ public final class ApiCluster<P extends HasMetadata> implements Cluster {
 
   @Override
   public boolean matches(HasMetadata actual, HasMetadata wanted) {
-    return MATCHER.matches(actual, wanted, context);
+    return new OwnedFields(fieldManager, client().getKubernetesSerialization())
+        .match(actual, wanted);
   }
 
   /**

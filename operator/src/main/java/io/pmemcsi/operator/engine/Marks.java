@@ -29,26 +29,33 @@ public record Marks(String domain) {
   void put(HasMetadata object, Owner owner) {
     var metadata = object.getMetadata();
     metadata.setLabels(with(metadata.getLabels(), uidLabel(), owner.uid()));
-    metadata.setAnnotations(
-        with(
-            metadata.getAnnotations(),
-            ownerAnnotation(),
-            String.join("/", owner.kind(), owner.namespace(), owner.name())));
+    metadata.setAnnotations(with(metadata.getAnnotations(), ownerAnnotation(), description(owner)));
     if (owner.mayOwn(object)) {
       metadata.setOwnerReferences(List.of(owner.reference()));
     }
   }
 
-  /** Whether an object on the server was made for this very owner. */
+  /**
+   * Whether an object on the server was made for this owner, or for an earlier one of the same
+   * name: names are unique, so that one is gone, and its objects are about to follow or were left
+   * behind.
+   */
   boolean on(HasMetadata object, Owner owner) {
     var metadata = object.getMetadata();
     boolean referenced =
         metadata.getOwnerReferences() != null
             && metadata.getOwnerReferences().stream()
                 .anyMatch(reference -> reference.getUid().equals(owner.uid()));
-    return referenced
-        || (metadata.getLabels() != null
-            && owner.uid().equals(metadata.getLabels().get(uidLabel())));
+    boolean labelled =
+        metadata.getLabels() != null && owner.uid().equals(metadata.getLabels().get(uidLabel()));
+    boolean annotated =
+        metadata.getAnnotations() != null
+            && description(owner).equals(metadata.getAnnotations().get(ownerAnnotation()));
+    return referenced || labelled || annotated;
+  }
+
+  private static String description(Owner owner) {
+    return String.join("/", owner.kind(), owner.namespace(), owner.name());
   }
 
   /** Namespace (empty for none) and name of the owner of this kind, as an object says it. */

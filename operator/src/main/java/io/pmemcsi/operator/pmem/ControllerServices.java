@@ -102,6 +102,7 @@ final class ControllerServices {
                     .withApiGroups("")
                     .withApiVersions("v1")
                     .withResources("pods")
+                    .withScope("*")
                     .build())
             .endWebhook()
             .build();

@@ -104,9 +104,11 @@ public final class PmemCertificates {
   /**
    * Checks, and issues where that is asked for.
    *
-   * @param stored finds a secret in the driver's namespace
+   * @param users finds a secret of the user in the driver's namespace
+   * @param own finds one that we made
    */
-  Prepared prepare(Function<String, Optional<Secret>> stored) {
+  Prepared prepare(
+      Function<String, Optional<Secret>> users, Function<String, Optional<Secret>> own) {
     try {
       return switch (driver.settings().tls()) {
         case TLSMaterial.None() -> Prepared.nothing();
@@ -118,9 +120,9 @@ public final class PmemCertificates {
                 Optional.empty(),
                 Optional.empty(),
                 Optional.empty());
-        case TLSMaterial.NamedSecret(String name) -> named(name, stored.apply(name));
+        case TLSMaterial.NamedSecret(String name) -> named(name, users.apply(name));
         case TLSMaterial.Inline inline -> inline(inline);
-        case TLSMaterial.Managed managed -> managed(managed, stored);
+        case TLSMaterial.Managed managed -> managed(managed, own);
       };
     } catch (BadCertificateException e) {
       return Prepared.failed(CERTS_VERIFIED, NOT_VERIFIED, String.valueOf(e.getMessage()));

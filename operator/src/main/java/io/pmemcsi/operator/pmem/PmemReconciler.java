@@ -4,6 +4,8 @@ import static io.pmemcsi.api.pmem.DeploymentCondition.DRIVER_DEPLOYED;
 import static java.net.HttpURLConnection.HTTP_CONFLICT;
 import static java.net.HttpURLConnection.HTTP_NOT_FOUND;
 
+import io.fabric8.kubernetes.api.model.Secret;
+import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -123,7 +125,8 @@ public final class PmemReconciler implements Reconciler<PmemCSIDeployment> {
       ClusterFacts known = facts.get();
       prepared =
           new PmemCertificates(settings, known, clock.instant())
-              .prepare(name -> watches.secret(context, name));
+              .prepare(
+                  name -> watches.secret(context, name), name -> ownSecret(context, known, name));
       if (prepared.failure().isPresent()) {
         return new Round(failed(resource, prepared), Optional.empty());
       }
@@ -132,6 +135,19 @@ public final class PmemReconciler implements Reconciler<PmemCSIDeployment> {
       return new Round(failed(resource, String.valueOf(e.getMessage())), Optional.empty());
     }
     return bring(resource, settings, prepared, blueprint, context);
+  }
+
+  /** One that we wrote a moment ago must be seen, or it would be issued again. */
+  private Optional<Secret> ownSecret(
+      Context<PmemCSIDeployment> context, ClusterFacts known, String name) {
+    var wanted =
+        new SecretBuilder()
+            .withNewMetadata()
+            .withName(name)
+            .withNamespace(known.namespace())
+            .endMetadata()
+            .build();
+    return new ApiCluster<>(context, watches.owned()).find(wanted).map(Secret.class::cast);
   }
 
   private Round bring(

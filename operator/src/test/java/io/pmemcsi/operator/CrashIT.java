@@ -1,0 +1,284 @@
+package io.pmemcsi.operator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.api.model.Event;
+import io.fabric8.kubernetes.api.model.NamespaceBuilder;
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.ConfigBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.pmemcsi.api.pmem.PmemCSIDeployment;
+import io.pmemcsi.embedded.EmbeddedKubernetes;
+import io.pmemcsi.embedded.fault.RandomFaults;
+import io.pmemcsi.embedded.fault.RequestFault.Moment;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * The operator is killed at every single write, before it takes effect and after, and started
+ * again: the end is always the same. All points, on the embedded API.
+ */
+class CrashIT {
+
+  private static final String NAMESPACE = "pmem-csi";
+  private static final String NAME = "crash.example.com";
+  private static final String H = "crash-example-com";
+
+  private static final String FULL =
+      """
+      apiVersion: pmem-csi.intel.com/v1beta1
+      kind: PmemCSIDeployment
+      metadata: {name: crash.example.com}
+      spec:
+        controllerTLS: {managed: true}
+        schedulerNodePort: 31000
+        labels: {team: a}
+      """;
+
+  private static final String CHANGED =
+      """
+      apiVersion: pmem-csi.intel.com/v1beta1
+      kind: PmemCSIDeployment
+      metadata: {name: crash.example.com}
+      spec:
+        image: other:image
+        deviceMode: direct
+        logLevel: 5
+        nodeSelector: {other: label}
+        labels: {team: b}
+      """;
+
+  @ParameterizedTest
+  @EnumSource(Moment.class)
+  void creationEndsInTheSameStateWhereverItWasInterrupted(Moment moment) {
+    Map<String, String> expected;
+    int writes;
+    try (var world = new World()) {
+      world.start();
+      writes = world.writesAfter(world::create, 1);
+      expected = world.snapshot();
+    }
+    assertThat(expected).hasSizeGreaterThan(20);
+    for (int n = 1; n <= writes; n++) {
+      try (var world = new World()) {
+        world.start();
+        world.killAtWrite(n, moment, 1, world::create);
+        world.start();
+        world.awaitSettled(1);
+        await("killed at write " + n + " " + moment)
+            .atMost(Duration.ofSeconds(20))
+            .untilAsserted(() -> assertThat(world.snapshot()).isEqualTo(expected));
+        assertThat(world.events()).containsExactly("NewDeployment");
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(Moment.class)
+  void updateEndsInTheSameStateWhereverItWasInterrupted(Moment moment) {
+    Map<String, String> expected;
+    int writes;
+    try (var world = new World()) {
+      world.start();
+      world.create();
+      world.awaitSettled(1);
+      writes = world.writesAfter(world::update, 2);
+      expected = world.snapshot();
+    }
+    assertThat(expected.keySet()).noneMatch(name -> name.startsWith("Deployment"));
+    for (int n = 1; n <= writes; n++) {
+      try (var world = new World()) {
+        world.start();
+        world.create();
+        world.awaitSettled(1);
+        world.killAtWrite(n, moment, 2, world::update);
+        world.start();
+        world.awaitSettled(2);
+        await("killed at write " + n + " " + moment)
+            .atMost(Duration.ofSeconds(20))
+            .untilAsserted(() -> assertThat(world.snapshot()).isEqualTo(expected));
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3, 4, 5, 6})
+  void failingRequestsAndLateOrRepeatedEventsDoNotChangeTheEnd(long seed) {
+    Map<String, String> expected;
+    try (var world = new World()) {
+      world.start();
+      world.create();
+      world.awaitSettled(1);
+      world.update();
+      world.awaitSettled(2);
+      expected = world.snapshot();
+    }
+    try (var world = new World()) {
+      world.start();
+      world.server.faults().follow(new RandomFaults(seed, 150, 150));
+      world.retrying(world::create);
+      world.retrying(world::update);
+      await("seed " + seed)
+          .ignoreExceptions()
+          .atMost(Duration.ofSeconds(60))
+          .untilAsserted(() -> assertThat(world.snapshot()).isEqualTo(expected));
+      world.server.faults().clear();
+      world.awaitSettled(2);
+    }
+  }
+
+  @Test
+  void missedEventsAreMadeUpForWhenTheWatchIsRenewed() {
+    try (var world = new World()) {
+      world.start();
+      world.create();
+      world.awaitSettled(1);
+      Map<String, String> expected = world.snapshot();
+      world.server.faults().forgetHistory();
+      world.server.faults().killWatches();
+      world.client.apps().daemonSets().inNamespace(NAMESPACE).withName(H + "-node").delete();
+
+      await()
+          .atMost(Duration.ofSeconds(40))
+          .untilAsserted(() -> assertThat(world.snapshot()).isEqualTo(expected));
+    }
+  }
+
+  /** One embedded cluster with at most one operator. */
+  private static final class World implements AutoCloseable {
+
+    private final EmbeddedKubernetes server = EmbeddedKubernetes.start();
+    private final KubernetesClient client = client(server);
+    private Optional<OperatorProgram> program = Optional.empty();
+    private Optional<KubernetesClient> operatorClient = Optional.empty();
+
+    World() {
+      InstalledOperator.installCrds(client);
+      client
+          .resource(
+              new NamespaceBuilder().withNewMetadata().withName(NAMESPACE).endMetadata().build())
+          .create();
+    }
+
+    void start() {
+      KubernetesClient forOperator = client(server);
+      operatorClient = Optional.of(forOperator);
+      program =
+          Optional.of(
+              OperatorProgram.start(
+                  forOperator,
+                  new OperatorOptions(
+                      Optional.empty(), Optional.of("image:one"), Optional.empty(), false),
+                  Map.of("WATCH_NAMESPACE", NAMESPACE),
+                  Clock.systemUTC()));
+    }
+
+    void create() {
+      client.resource(new Rendering().read(FULL)).create();
+    }
+
+    void update() {
+      var changed = (PmemCSIDeployment) new Rendering().read(CHANGED);
+      client
+          .resources(PmemCSIDeployment.class)
+          .withName(NAME)
+          .edit(
+              resource -> {
+                resource.setSpec(changed.getSpec());
+                return resource;
+              });
+    }
+
+    void retrying(Runnable action) {
+      await()
+          .atMost(Duration.ofSeconds(20))
+          .until(
+              () -> {
+                try {
+                  action.run();
+                  return true;
+                } catch (RuntimeException e) {
+                  return e.getMessage() != null && e.getMessage().contains("already exists");
+                }
+              });
+    }
+
+    /** The user's own write is the first one, and starts the operator's work. */
+    void killAtWrite(int number, Moment moment, long generation, Runnable action) {
+      server.faults().cutOffAtWrite(number + 1, moment);
+      action.run();
+      // a run may need one write less than another, when two changes are seen at once
+      await()
+          .ignoreExceptions()
+          .atMost(Duration.ofSeconds(20))
+          .until(() -> server.faults().isCutOff() || settled(generation));
+      program.orElseThrow().close();
+      operatorClient.orElseThrow().close();
+      server.faults().release();
+    }
+
+    void awaitSettled(long generation) {
+      await().ignoreExceptions().atMost(Duration.ofSeconds(30)).until(() -> settled(generation));
+    }
+
+    private boolean settled(long generation) {
+      if (server.faults().isCutOff()) {
+        return false;
+      }
+      var resource = client.resources(PmemCSIDeployment.class).withName(NAME).get();
+      return Long.valueOf(generation).equals(resource.getStatus().observedGeneration())
+          && resource.getStatus().phaseOrNew().equals("Initializing");
+    }
+
+    Map<String, String> snapshot() {
+      return Snapshot.of(client, NAMESPACE, H, NAME);
+    }
+
+    /** How many writes of the operator follow on one of the user. */
+    int writesAfter(Runnable action, long generation) {
+      server.requests().clear();
+      action.run();
+      awaitSettled(generation);
+      await()
+          .until(
+              () -> {
+                int before = server.requests().writes().size();
+                Thread.sleep(500);
+                return server.requests().writes().size() == before;
+              });
+      return server.requests().writes().size() - 1;
+    }
+
+    List<String> events() {
+      return client.v1().events().inNamespace("default").list().getItems().stream()
+          .map(Event::getReason)
+          .toList();
+    }
+
+    @Override
+    public void close() {
+      program.ifPresent(OperatorProgram::close);
+      operatorClient.ifPresent(KubernetesClient::close);
+      client.close();
+      server.close();
+    }
+
+    private static KubernetesClient client(EmbeddedKubernetes server) {
+      Config config =
+          new ConfigBuilder(Config.empty())
+              .withMasterUrl(server.url().toString())
+              .withRequestRetryBackoffLimit(0)
+              .build();
+      return new KubernetesClientBuilder().withConfig(config).build();
+    }
+  }
+}

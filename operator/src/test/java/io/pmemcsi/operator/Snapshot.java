@@ -1,0 +1,53 @@
+package io.pmemcsi.operator;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** The state of all objects of a driver, without what differs from run to run. */
+final class Snapshot {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private Snapshot() {}
+
+  static Map<String, String> of(
+      KubernetesClient client, String namespace, String prefix, String driver) {
+    var result = new TreeMap<String, String>();
+    for (HasMetadata object : Leftovers.objects(client, namespace, prefix, driver)) {
+      ObjectNode node = JSON.valueToTree(object);
+      ObjectNode metadata = (ObjectNode) node.get("metadata");
+      metadata.remove(
+          List.of(
+              "uid",
+              "resourceVersion",
+              "creationTimestamp",
+              "managedFields",
+              "generation",
+              "selfLink"));
+      metadata.withObject("labels").remove("pmem-csi.intel.com/owner-uid");
+      for (JsonNode owner : metadata.path("ownerReferences")) {
+        ((ObjectNode) owner).remove("uid");
+      }
+      node.remove("status");
+      if (node.path("spec") instanceof ObjectNode spec) {
+        spec.remove(List.of("clusterIP", "clusterIPs"));
+      }
+      if (node.path("data") instanceof ObjectNode data) {
+        data.fieldNames().forEachRemaining(name -> data.put(name, "any"));
+      }
+      for (JsonNode webhook : node.path("webhooks")) {
+        if (webhook.path("clientConfig") instanceof ObjectNode config) {
+          config.put("caBundle", "any");
+        }
+      }
+      result.put(object.getKind() + " " + object.getMetadata().getName(), node.toString());
+    }
+    return result;
+  }
+}

@@ -1,0 +1,143 @@
+package io.pmemcsi.operator.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import org.junit.jupiter.api.Test;
+
+/** The objects are as an API server of version 1.20 returns them. */
+class OwnedFieldsTest {
+
+  private final KubernetesSerialization serialization = new KubernetesSerialization();
+  private final OwnedFields ours = new OwnedFields("me", serialization);
+
+  private static final String WANTED =
+      """
+      apiVersion: apps/v1
+      kind: Deployment
+      metadata: {name: a, namespace: b, labels: {app: x}}
+      spec:
+        template:
+          spec:
+            containers:
+            - name: one
+              args: [-a, -b]
+              resources: {requests: {cpu: "0.5"}}
+            volumes:
+            - {name: tmp, emptyDir: {}}
+      """;
+
+  private static final String ACTUAL =
+      """
+      apiVersion: apps/v1
+      kind: Deployment
+      metadata:
+        name: a
+        namespace: b
+        uid: "1"
+        labels: {app: x, theirs: "yes"}
+        managedFields:
+        - manager: me
+          operation: Apply
+          fieldsV1:
+            f:metadata: {f:labels: {f:app: {}}}
+            f:spec:
+              f:template:
+                f:spec:
+                  f:containers:
+                    k:{"name":"one"}:
+                      .: {}
+                      f:name: {}
+                      f:args: {}
+                      f:resources: {f:requests: {f:cpu: {}}}
+                  f:volumes:
+                    k:{"name":"tmp"}: {.: {}, f:name: {}}
+        - manager: autoscaler
+          operation: Update
+          fieldsV1: {f:spec: {f:replicas: {}}}
+      spec:
+        replicas: 7
+        template:
+          spec:
+            restartPolicy: Always
+            containers:
+            - name: injected
+            - name: one
+              args: [-a, -b]
+              imagePullPolicy: Always
+              resources: {requests: {cpu: 500m}}
+            volumes:
+            - {name: tmp, emptyDir: {}}
+      """;
+
+  @Test
+  void defaultsAndTheValuesOfOthersAreNoDifference() {
+    assertThat(match(ACTUAL, WANTED)).isTrue();
+  }
+
+  @Test
+  void objectThatWeNeverAppliedDiffers() {
+    assertThat(match(ACTUAL.replace("manager: me", "manager: you"), WANTED)).isFalse();
+  }
+
+  @Test
+  void changedValueDiffers() {
+    assertThat(match(ACTUAL.replace("args: [-a, -b]", "args: [-b, -a]"), WANTED)).isFalse();
+    assertThat(match(ACTUAL.replace("cpu: 500m", "cpu: 501m"), WANTED)).isFalse();
+    assertThat(match(ACTUAL.replace("app: x,", "app: y,"), WANTED)).isFalse();
+  }
+
+  @Test
+  void valueThatIsNoLongerWantedDiffers() {
+    assertThat(match(ACTUAL, WANTED.replace("args: [-a, -b]", ""))).isFalse();
+    assertThat(match(ACTUAL, WANTED.replace("resources: {requests: {cpu: \"0.5\"}}", "")))
+        .isFalse();
+  }
+
+  @Test
+  void additionalWishDiffers() {
+    assertThat(match(ACTUAL, WANTED.replace("app: x", "app: x, more: z"))).isFalse();
+    assertThat(match(ACTUAL, WANTED.replace("- name: one", "- name: two\n      - name: one")))
+        .isFalse();
+  }
+
+  @Test
+  void setsHaveNoOrderAndListsOwnedAsAWholeMayHoldDefaults() {
+    String driver =
+        """
+        apiVersion: storage.k8s.io/v1
+        kind: CSIDriver
+        metadata:
+          name: d
+          managedFields:
+          - manager: me
+            operation: Apply
+            fieldsV1:
+              f:spec:
+                f:volumeLifecycleModes: {'v:"Ephemeral"': {}, 'v:"Persistent"': {}}
+                f:tokenRequests: {}
+        spec:
+          volumeLifecycleModes: [Persistent, Ephemeral]
+          tokenRequests: [{audience: x, expirationSeconds: 3600}]
+        """;
+    String wanted =
+        """
+        apiVersion: storage.k8s.io/v1
+        kind: CSIDriver
+        metadata: {name: d}
+        spec:
+          volumeLifecycleModes: [Persistent, Ephemeral]
+          tokenRequests: [{audience: x}]
+        """;
+
+    assertThat(match(driver, wanted)).isTrue();
+    assertThat(match(driver, wanted.replace(", Ephemeral", ""))).isFalse();
+    assertThat(match(driver, wanted.replace("audience: x", "audience: y"))).isFalse();
+  }
+
+  private boolean match(String actual, String wanted) {
+    return ours.match(
+        serialization.<HasMetadata>unmarshal(actual), serialization.<HasMetadata>unmarshal(wanted));
+  }
+}
