@@ -25,10 +25,10 @@ final class Rights {
 
   /** Resources and verbs split by a comma. */
   Rights allow(String group, String resources, String verbList) {
-    for (String resource : resources.split(",")) {
+    for (String resource : resources.split(",", -1)) {
       verbs
           .computeIfAbsent(new Target(group, resource), key -> new TreeSet<>())
-          .addAll(List.of(verbList.split(",")));
+          .addAll(List.of(verbList.split(",", -1)));
     }
     return this;
   }
