@@ -13,10 +13,14 @@ import java.lang.invoke.VarHandle;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
 
 /** What only the kernel knows of a block device: its number, and whether somebody uses it. */
 public final class BlockDevices {
 
+  private static final Duration PATIENCE = Duration.ofSeconds(2);
+  private static final Duration RETRY_EVERY = Duration.ofMillis(50);
   private static final int O_RDONLY = 0;
   private static final int O_EXCL = 0x80;
   private static final int O_CLOEXEC = 0x80000;
@@ -59,6 +63,21 @@ public final class BlockDevices {
     if (!isBlockDevice(device)) {
       throw new IOException("%s is not a block device".formatted(device));
     }
+    long deadline = System.nanoTime() + PATIENCE.toNanos();
+    while (true) {
+      try {
+        return open(device);
+      } catch (BusyException e) {
+        // a mount that was just given up lives a little longer in namespaces that copied it
+        if (System.nanoTime() > deadline) {
+          throw e;
+        }
+        LockSupport.parkNanos(RETRY_EVERY.toNanos());
+      }
+    }
+  }
+
+  private static Hold open(Path device) throws IOException {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment state = arena.allocate(CALL_STATE);
       MemorySegment path = arena.allocateFrom(device.toString());

@@ -1,0 +1,40 @@
+package io.pmemcsi.driver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+
+/** Says how a CSI call has to fail. */
+final class CsiAssert {
+
+  private final Status status;
+
+  private CsiAssert(Status status) {
+    this.status = status;
+  }
+
+  static CsiAssert assertThatCall(ThrowingCallable call) {
+    StatusRuntimeException failure = catchThrowableOfType(StatusRuntimeException.class, call);
+    assertThat(failure).as("the call succeeded").isNotNull();
+    return new CsiAssert(failure.getStatus());
+  }
+
+  /** The code, and a part of the message, which names the node in any case. */
+  CsiAssert fails(Status.Code code, String message) {
+    assertThat(status.getCode()).as("%s", status).isEqualTo(code);
+    assertThat(status.getDescription()).startsWith(FileModeDriver.NODE + ": ");
+    return saying(message);
+  }
+
+  CsiAssert fails(Status.Code code) {
+    return fails(code, "");
+  }
+
+  CsiAssert saying(String part) {
+    assertThat(status.getDescription()).contains(part);
+    return this;
+  }
+}

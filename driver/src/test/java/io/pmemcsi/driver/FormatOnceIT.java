@@ -1,0 +1,218 @@
+package io.pmemcsi.driver;
+
+import static io.pmemcsi.driver.Calls.MIB;
+import static io.pmemcsi.driver.Calls.block;
+import static io.pmemcsi.driver.Calls.mount;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import csi.v1.ListVolumesRequest;
+import csi.v1.Volume;
+import io.grpc.Status;
+import io.pmemcsi.driver.command.Command;
+import io.pmemcsi.driver.command.ProcessRunner;
+import io.pmemcsi.driver.loop.LoopDevices;
+import io.pmemcsi.driver.mount.Signatures;
+import io.pmemcsi.driver.volume.Contents;
+import io.pmemcsi.driver.volume.DurableFiles;
+import io.pmemcsi.driver.volume.Ledger;
+import io.pmemcsi.driver.volume.VolumeId;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A volume that once held a filesystem is never formatted again, whatever has happened to it. */
+class FormatOnceIT {
+
+  private final Scratch scratch = new Scratch();
+  private final ProcessRunner runner = new ProcessRunner();
+  private FileModeDriver driver;
+  private Calls csi;
+
+  @BeforeEach
+  void start() {
+    driver = FileModeDriver.start(scratch.folder());
+    csi = new Calls(driver);
+  }
+
+  @AfterEach
+  void deleteAllAndLookForLeaks() throws IOException {
+    driver
+        .controller()
+        .listVolumes(ListVolumesRequest.getDefaultInstance())
+        .getEntriesList()
+        .forEach(entry -> csi.delete(entry.getVolume().getVolumeId()));
+    Files.deleteIfExists(scratch.pod("staging"));
+    driver.close();
+    try (scratch) {
+      scratch.assertNothingLeft();
+    }
+  }
+
+  private Volume formatted() throws IOException {
+    Volume volume = csi.create("pvc-1", 16 * MIB);
+    csi.stage(volume, scratch.pod("staging"), mount("ext4"));
+    Files.writeString(scratch.pod("staging").resolve("data"), "precious");
+    csi.unstage(volume.getVolumeId(), scratch.pod("staging"));
+    return volume;
+  }
+
+  private Path image(Volume volume) {
+    return scratch.state().resolve("devices").resolve(volume.getVolumeId() + ".img");
+  }
+
+  private Path device(Volume volume) {
+    return new LoopDevices(runner).of(image(volume)).getFirst().device();
+  }
+
+  private void zero(Volume volume, long offset, int bytes) throws IOException {
+    try (FileChannel channel = FileChannel.open(device(volume), StandardOpenOption.WRITE)) {
+      channel.write(ByteBuffer.allocate(bytes), offset);
+      channel.force(true);
+    }
+  }
+
+  private CsiAssert stagingFails(Volume volume, String type) {
+    return CsiAssert.assertThatCall(() -> csi.stage(volume, scratch.pod("staging"), mount(type)));
+  }
+
+  @Test
+  void aVanishedSignatureIsAnErrorThatTellsWhatWasExpected() throws IOException {
+    Volume volume = formatted();
+    byte[] before = Files.readAllBytes(image(volume));
+    zero(volume, 0, 4096);
+    byte[] damaged = Files.readAllBytes(image(volume));
+
+    stagingFails(volume, "ext4")
+        .fails(Status.Code.FAILED_PRECONDITION, volume.getVolumeId())
+        .saying("not formatted again")
+        .saying("expected ext4 with UUID")
+        .saying("found no known signature");
+
+    assertThat(Files.readAllBytes(image(volume))).isEqualTo(damaged).isNotEqualTo(before);
+  }
+
+  @Test
+  void theSameHoldsAfterARestart() throws IOException {
+    Volume volume = formatted();
+    zero(volume, 0, 4096);
+    driver.close();
+    start();
+
+    stagingFails(volume, "").fails(Status.Code.FAILED_PRECONDITION, "not formatted again");
+  }
+
+  @Test
+  void anotherFilesystemOnTheDeviceIsAnError() throws IOException {
+    Volume volume = formatted();
+    runner.run(Command.of("mkfs.ext4", "-q", "-F", device(volume).toString()));
+
+    stagingFails(volume, "ext4")
+        .fails(Status.Code.FAILED_PRECONDITION, "not formatted again")
+        .saying("found ext4 with UUID");
+  }
+
+  @Test
+  void anotherTypeThanTheRecordedOneIsRefused() throws IOException {
+    Volume volume = formatted();
+
+    stagingFails(volume, "xfs").fails(Status.Code.ALREADY_EXISTS, "holds ext4, asked for: xfs");
+  }
+
+  @Test
+  void withoutAWishForATypeTheRecordedOneIsUsed() throws IOException {
+    Volume volume = formatted();
+
+    csi.stage(volume, scratch.pod("staging"), mount(""));
+
+    assertThat(scratch.pod("staging").resolve("data")).hasContent("precious");
+    csi.unstage(volume.getVolumeId(), scratch.pod("staging"));
+  }
+
+  @Test
+  void aStraySignatureOnAFreshVolumeIsWiped() throws IOException {
+    // the same file name gets the same blocks in LVM; here the signature is planted by hand
+    Volume volume = csi.create("pvc-1", 16 * MIB);
+
+    assertThat(new Signatures(runner).probe(device(volume))).isEmpty();
+    assertThat(Ledger.openForReading(scratch.state()).contents(id(volume)))
+        .contains(new Contents.Blank());
+  }
+
+  @Test
+  void aCreationThatWasInterruptedWipesWhatItFinds() throws IOException {
+    Volume volume = csi.create("pvc-1", 16 * MIB);
+    runner.run(Command.of("mkfs.ext4", "-q", "-F", device(volume).toString()));
+    driver.close();
+    Ledger.open(scratch.state(), new DurableFiles()).write(id(volume), new Contents.Creating());
+    start();
+
+    stagingFails(volume, "ext4").fails(Status.Code.FAILED_PRECONDITION, "CreateVolume again");
+    csi.create("pvc-1", 16 * MIB);
+
+    assertThat(new Signatures(runner).probe(device(volume))).isEmpty();
+  }
+
+  @Test
+  void aVolumeThatWasUsedAsRawBlockDeviceIsNeverFormatted() throws IOException {
+    Volume volume = csi.create("pvc-1", 16 * MIB);
+    csi.publish(volume, scratch.pod("staging"), scratch.pod("raw"), block());
+    Files.write(scratch.pod("raw"), new byte[] {42}, StandardOpenOption.WRITE);
+    csi.unpublish(volume.getVolumeId(), scratch.pod("raw"));
+
+    stagingFails(volume, "ext4")
+        .fails(Status.Code.FAILED_PRECONDITION, "not formatted again")
+        .saying("raw block");
+  }
+
+  @Test
+  void aVolumeOfTheOriginalDriverIsUsedAsItIs() throws IOException {
+    Volume volume = formatted();
+    driver.close();
+    Files.delete(scratch.state().resolve("contents").resolve(volume.getVolumeId() + ".json"));
+    start();
+
+    csi.stage(volume, scratch.pod("staging"), mount("ext4"));
+
+    assertThat(scratch.pod("staging").resolve("data")).hasContent("precious");
+    csi.unstage(volume.getVolumeId(), scratch.pod("staging"));
+    assertThat(Ledger.openForReading(scratch.state()).contents(id(volume)).orElseThrow())
+        .isInstanceOf(Contents.Formatted.class);
+  }
+
+  @Test
+  void aVolumeOfTheOriginalDriverThatLooksEmptyIsNotFormatted() throws IOException {
+    Volume volume = csi.create("pvc-1", 16 * MIB);
+    driver.close();
+    Files.delete(scratch.state().resolve("contents").resolve(volume.getVolumeId() + ".json"));
+    start();
+
+    stagingFails(volume, "ext4")
+        .fails(Status.Code.FAILED_PRECONDITION, "not formatted again")
+        .saying("earlier release");
+  }
+
+  @Test
+  void formattingThatWasInterruptedIsDoneAgain() throws IOException {
+    Volume volume = csi.create("pvc-1", 16 * MIB);
+    driver.close();
+    Ledger.open(scratch.state(), new DurableFiles())
+        .write(
+            id(volume), new Contents.Formatting(new Contents.Filesystem("xfs", UUID.randomUUID())));
+    start();
+
+    csi.stage(volume, scratch.pod("staging"), mount("ext4"));
+
+    csi.unstage(volume.getVolumeId(), scratch.pod("staging"));
+  }
+
+  private static VolumeId id(Volume volume) {
+    return new VolumeId(volume.getVolumeId());
+  }
+}

@@ -1,0 +1,308 @@
+package io.pmemcsi.driver;
+
+import static io.pmemcsi.driver.Calls.MIB;
+import static io.pmemcsi.driver.Calls.block;
+import static io.pmemcsi.driver.Calls.mount;
+import static io.pmemcsi.driver.CsiAssert.assertThatCall;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import csi.v1.GetCapacityRequest;
+import csi.v1.ListVolumesRequest;
+import csi.v1.Volume;
+import io.grpc.Status;
+import io.pmemcsi.driver.command.Command;
+import io.pmemcsi.driver.command.ProcessRunner;
+import io.pmemcsi.driver.lifecycle.AuditReport.Finding;
+import io.pmemcsi.driver.lifecycle.AuditReport.Kind;
+import io.pmemcsi.driver.volume.Contents;
+import io.pmemcsi.driver.volume.DurableFiles;
+import io.pmemcsi.driver.volume.Ledger;
+import io.pmemcsi.driver.volume.VolumeId;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Ledger, devices and mounts that disagree, and what the driver makes of it. */
+class StateIT {
+
+  private final Scratch scratch = new Scratch();
+  private final ProcessRunner runner = new ProcessRunner();
+  private FileModeDriver driver;
+  private Calls csi;
+
+  @BeforeEach
+  void start() {
+    driver = FileModeDriver.start(scratch.folder());
+    csi = new Calls(driver);
+  }
+
+  @AfterEach
+  void stopAndLookForLeaks() {
+    driver.close();
+    try (scratch) {
+      scratch.assertNothingLeft();
+    }
+  }
+
+  private void restart() {
+    driver.close();
+    start();
+  }
+
+  private List<Kind> findings() {
+    return driver.driver().startAudit().findings().stream().map(Finding::kind).toList();
+  }
+
+  private Path image(String id) {
+    return scratch.state().resolve("devices").resolve(id + ".img");
+  }
+
+  @Test
+  void volumesAndCapacityAreTheSameAfterARestart() {
+    Volume volume = csi.create("pvc-1", 100 * MIB);
+    long free = free();
+
+    restart();
+
+    assertThat(free()).isEqualTo(free).isEqualTo(FileModeDriver.POOL - 100 * MIB);
+    assertThat(
+            driver
+                .controller()
+                .listVolumes(ListVolumesRequest.getDefaultInstance())
+                .getEntriesList())
+        .extracting(entry -> entry.getVolume())
+        .containsExactly(volume);
+    assertThat(findings()).isEmpty();
+    csi.delete(volume.getVolumeId());
+    assertThat(free()).isEqualTo(FileModeDriver.POOL);
+  }
+
+  private long free() {
+    return driver
+        .controller()
+        .getCapacity(GetCapacityRequest.getDefaultInstance())
+        .getAvailableCapacity();
+  }
+
+  @Test
+  void aDeviceAfterARebootIsAttachedAgain() throws IOException {
+    Volume volume = csi.create("pvc-1", 16 * MIB);
+    csi.stage(volume, scratch.pod("staging"), mount("ext4"));
+    Files.writeString(scratch.pod("staging").resolve("data"), "kept");
+    // what a reboot does: no mounts, no loop devices, the files stay
+    driver.close();
+    runner.run(Command.of("umount", scratch.pod("staging").toString()));
+    runner.run(
+        Command.of(
+            "sh", "-c", "losetup -d $(losetup -j " + image(volume.getVolumeId()) + " -O NAME -n)"));
+    start();
+
+    csi.stage(volume, scratch.pod("staging"), mount("ext4"));
+
+    assertThat(scratch.pod("staging").resolve("data")).hasContent("kept");
+    csi.unstage(volume.getVolumeId(), scratch.pod("staging"));
+    csi.delete(volume.getVolumeId());
+    Files.delete(scratch.pod("staging"));
+  }
+
+  @Test
+  void aDamagedEntryBlocksItsVolumeOnlyAndIsReported() throws IOException {
+    Volume damaged = csi.create("pvc-1", 16 * MIB);
+    Volume fine = csi.create("pvc-2", 16 * MIB);
+    driver.close();
+    Path entry = scratch.state().resolve(damaged.getVolumeId() + ".json");
+    String content = Files.readString(entry);
+    Files.writeString(entry, content.substring(0, 20));
+    start();
+
+    assertThat(findings()).containsExactly(Kind.DAMAGED_RECORD);
+    assertThatCall(() -> csi.create("pvc-1", 16 * MIB))
+        .fails(Status.Code.FAILED_PRECONDITION, entry.toString());
+    assertThatCall(() -> csi.delete(damaged.getVolumeId()))
+        .fails(Status.Code.FAILED_PRECONDITION, "damaged");
+    assertThatCall(() -> csi.stage(damaged, scratch.pod("staging"), mount("")))
+        .fails(Status.Code.FAILED_PRECONDITION, "damaged");
+    csi.unstage(damaged.getVolumeId(), scratch.pod("staging"));
+    csi.unpublish(damaged.getVolumeId(), scratch.pod("target"));
+    csi.delete(fine.getVolumeId());
+    assertThat(entry).hasContent(content.substring(0, 20));
+
+    Files.writeString(entry, content);
+    restart();
+    csi.delete(damaged.getVolumeId());
+  }
+
+  @Test
+  void aDeviceThatTheLedgerDoesNotKnowIsReportedAndLeftAlone() throws IOException {
+    VolumeId id = VolumeId.fromName("stranger");
+    Files.createDirectories(image(id.value()).getParent());
+    Files.write(image(id.value()), new byte[1 << 20]);
+    restart();
+
+    assertThat(findings()).containsExactly(Kind.DEVICE_WITHOUT_RECORD);
+    assertThatCall(() -> csi.delete(id.value()))
+        .fails(Status.Code.FAILED_PRECONDITION, "did not make it");
+    assertThatCall(() -> csi.create("stranger", MIB)).fails(Status.Code.INTERNAL, "left alone");
+    assertThat(NodeDriver.audit(FileModeDriver.settings(scratch.folder())).toString())
+        .contains("device-without-record")
+        .contains(id.value());
+    assertThat(image(id.value())).exists();
+
+    runner.run(
+        Command.of("sh", "-c", "losetup -d $(losetup -j " + image(id.value()) + " -O NAME -n)"));
+    Files.delete(image(id.value()));
+  }
+
+  @Test
+  void aVolumeWhoseDeviceIsGoneIsReportedAndKept() throws IOException {
+    Volume volume = csi.create("pvc-1", 16 * MIB);
+    driver.close();
+    runner.run(
+        Command.of(
+            "sh", "-c", "losetup -d $(losetup -j " + image(volume.getVolumeId()) + " -O NAME -n)"));
+    Files.delete(image(volume.getVolumeId()));
+    start();
+
+    assertThat(findings()).containsExactly(Kind.RECORD_WITHOUT_DEVICE);
+    assertThatCall(() -> csi.stage(volume, scratch.pod("staging"), mount("")))
+        .fails(Status.Code.NOT_FOUND, "gone");
+    csi.delete(volume.getVolumeId());
+  }
+
+  @Test
+  void recordsOfVolumesThatNeverWereAreRemoved() {
+    driver.close();
+    Ledger ledger = Ledger.open(scratch.state(), new DurableFiles());
+    ledger.write(VolumeId.fromName("pvc-1"), new Contents.Creating());
+    start();
+
+    assertThat(findings()).containsExactly(Kind.STALE_RECORD);
+    restart();
+    assertThat(findings()).isEmpty();
+  }
+
+  @Test
+  void aVolumeInUseIsNeitherErasedNorDeleted() throws IOException {
+    Volume volume = csi.create("pvc-1", 16 * MIB);
+    Path staging = scratch.pod("staging");
+    csi.stage(volume, staging, mount("ext4"));
+    Files.writeString(staging.resolve("data"), "precious");
+
+    assertThatCall(() -> csi.delete(volume.getVolumeId()))
+        .fails(Status.Code.FAILED_PRECONDITION, "mounted at " + staging);
+
+    assertThat(staging.resolve("data")).hasContent("precious");
+    csi.unstage(volume.getVolumeId(), staging);
+    csi.stage(volume, staging, mount("ext4"));
+    assertThat(staging.resolve("data")).hasContent("precious");
+    csi.unstage(volume.getVolumeId(), staging);
+    csi.delete(volume.getVolumeId());
+    Files.delete(staging);
+  }
+
+  @Test
+  void aRawBlockVolumeInUseIsNotDeleted() {
+    Volume volume = csi.create("pvc-1", 16 * MIB);
+    csi.publish(volume, scratch.pod("staging"), scratch.pod("raw"), block());
+
+    assertThatCall(() -> csi.delete(volume.getVolumeId()))
+        .fails(Status.Code.FAILED_PRECONDITION, "mounted at " + scratch.pod("raw"));
+
+    csi.unpublish(volume.getVolumeId(), scratch.pod("raw"));
+    csi.delete(volume.getVolumeId());
+  }
+
+  @Test
+  void aVolumeMountedByAnAdministratorIsNotDeleted() throws IOException {
+    Volume volume = csi.create("pvc-1", 16 * MIB);
+    Path staging = scratch.pod("staging");
+    csi.stage(volume, staging, mount("ext4"));
+    csi.unstage(volume.getVolumeId(), staging);
+    String device =
+        runner
+            .run(
+                Command.of(
+                    "losetup", "-j", image(volume.getVolumeId()).toString(), "-O", "NAME", "-n"))
+            .stdout()
+            .strip();
+    // in a mount namespace of its own, where no mount table of ours can see it
+    Process holder =
+        new ProcessBuilder(
+                "unshare",
+                "-m",
+                "sh",
+                "-c",
+                "mount " + device + " " + staging + " && echo up && exec sleep 600")
+            .start();
+    try {
+      assertThat(holder.inputReader().readLine()).isEqualTo("up");
+
+      assertThatCall(() -> csi.delete(volume.getVolumeId()))
+          .fails(Status.Code.FAILED_PRECONDITION, "in use");
+    } finally {
+      holder.destroyForcibly().onExit().join();
+    }
+    csi.stage(volume, staging, mount("ext4"));
+    csi.unstage(volume.getVolumeId(), staging);
+    csi.delete(volume.getVolumeId());
+    Files.delete(staging);
+  }
+
+  @Test
+  void unmountingTouchesOnlyTheOwnVolume() throws IOException {
+    Volume one = csi.create("pvc-1", 16 * MIB);
+    Volume two = csi.create("pvc-2", 16 * MIB);
+    csi.stage(one, scratch.pod("one"), mount("ext4"));
+
+    assertThatCall(() -> csi.unstage(two.getVolumeId(), scratch.pod("one")))
+        .fails(Status.Code.FAILED_PRECONDITION, "is not this volume");
+    assertThatCall(() -> csi.unpublish(two.getVolumeId(), scratch.pod("one")))
+        .fails(Status.Code.FAILED_PRECONDITION, "is not this volume");
+    assertThatCall(() -> csi.stage(two, scratch.pod("one"), mount("ext4")))
+        .fails(Status.Code.ALREADY_EXISTS, "something else is mounted");
+
+    csi.unstage(one.getVolumeId(), scratch.pod("one"));
+    csi.delete(one.getVolumeId());
+    csi.delete(two.getVolumeId());
+    Files.delete(scratch.pod("one"));
+  }
+
+  @Test
+  void anEphemeralVolumeAndAPersistentOneCannotShareAName() {
+    csi.create("same", 16 * MIB);
+
+    assertThatCall(
+            () ->
+                csi.publish(
+                    Calls.ephemeral(
+                        "same", scratch.pod("target"), mount(""), Map.of("size", "16Mi"))))
+        .fails(Status.Code.ALREADY_EXISTS);
+
+    csi.deleteByName("same");
+  }
+
+  @Test
+  void aFailedEphemeralPublicationLeavesNothing() {
+    assertThatCall(
+            () ->
+                csi.publish(
+                    Calls.ephemeral(
+                        "csi-x",
+                        scratch.pod("target"),
+                        mount("ext4", "no-such-option"),
+                        Map.of("size", "16Mi"))))
+        .fails(Status.Code.INTERNAL, "no-such-option");
+  }
+
+  @Test
+  void volumesThatDoNotFitAreRefusedWithoutATrace() {
+    assertThatCall(() -> csi.create("huge", 1L << 50))
+        .fails(Status.Code.RESOURCE_EXHAUSTED, "not enough space for 1125899906842624 bytes");
+    assertThatCall(() -> csi.create("huge", Long.MAX_VALUE)).fails(Status.Code.RESOURCE_EXHAUSTED);
+  }
+}
