@@ -82,7 +82,7 @@ record OwnedFields(String fieldManager, KubernetesSerialization serialization) {
    */
   private static boolean same(
       Object name, @Nullable Object want, @Nullable Object have, @Nullable Object fields) {
-    if (isNothing(want)) {
+    if (want == null || isNothing(want)) {
       return have == null || isNothing(have) || (want instanceof Map && have instanceof Map);
     }
     if (have == null || !(fields instanceof Map<?, ?> owned)) {
@@ -143,7 +143,7 @@ record OwnedFields(String fieldManager, KubernetesSerialization serialization) {
 
   /** Owned as a whole: the server may have filled in more. */
   private static boolean contains(Object name, @Nullable Object want, @Nullable Object have) {
-    if (isNothing(want)) {
+    if (want == null || isNothing(want)) {
       return true;
     }
     return switch (want) {

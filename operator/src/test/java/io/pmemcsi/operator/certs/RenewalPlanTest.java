@@ -8,6 +8,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 class RenewalPlanTest {
@@ -67,7 +68,8 @@ class RenewalPlanTest {
       var newServer = TlsFiles.of("s", after.serverSecret());
       assertTrusted(newServer, oldServer.authority(), now);
       assertTrusted(oldServer, newServer.authority(), now);
-      if (!after.authoritySecret().get("ca.crt").equals(before.authoritySecret().get("ca.crt"))) {
+      if (!Objects.equals(
+          after.authoritySecret().get("ca.crt"), before.authoritySecret().get("ca.crt"))) {
         authorities++;
       }
       before = after;
