@@ -1,7 +1,10 @@
 package io.pmemcsi.operator;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import io.pmemcsi.api.ResourceChecks;
+import io.pmemcsi.api.Violation;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.api.pmem.PmemSettings;
 import io.pmemcsi.base.error.UsageException;
@@ -23,10 +26,25 @@ public final class Rendering {
   /** Reads a resource of a supported kind from YAML or JSON. */
   public HasMetadata read(String text) {
     try {
+      check(serialization.unmarshal(text, JsonNode.class));
       return serialization.unmarshal(text);
+    } catch (UsageException e) {
+      throw e;
     } catch (RuntimeException e) {
       Throwable cause = e.getCause() == null ? e : e.getCause();
       throw new UsageException("cannot read the resource: " + cause.getMessage(), e);
+    }
+  }
+
+  /** What an API server would refuse or drop is wrong here too. */
+  private static void check(JsonNode resource) {
+    if (ResourceChecks.kind(resource).isEmpty()) {
+      return;
+    }
+    List<Violation> violations = ResourceChecks.check(resource);
+    if (!violations.isEmpty()) {
+      throw new UsageException(
+          violations.stream().map(Violation::message).collect(Collectors.joining("; ")));
     }
   }
 

@@ -67,6 +67,23 @@ class RenderingTest {
         .hasMessageContaining("v1 Pod is not a kind");
   }
 
+  @Test
+  void whatAnApiServerWouldRefuseIsRefused() {
+    String head = "apiVersion: pmem-csi.intel.com/v1beta1\nkind: PmemCSIDeployment\n";
+
+    assertThatThrownBy(
+            () ->
+                rendering.read(
+                    head + "metadata: {name: a}\nspec: {deviceMode: tape, pmemPercentage: 50%}"))
+        .isInstanceOf(UsageException.class)
+        .hasMessage(
+            "spec.deviceMode: \"tape\": must be one of direct, lvm;"
+                + " spec.pmemPercentage: \"50%\": must be a whole number");
+    assertThatThrownBy(() -> rendering.read(head + "metadata: {name: a}\nspec: {devicemode: lvm}"))
+        .isInstanceOf(UsageException.class)
+        .hasMessage("spec.devicemode: is not a field: did you mean deviceMode?");
+  }
+
   private void compare(String name, KubernetesVersion version, ClusterFacts facts) {
     HasMetadata resource = rendering.read(read(RESOURCES.resolve(name + ".yaml")));
     List<HasMetadata> objects = rendering.objects(resource, facts);

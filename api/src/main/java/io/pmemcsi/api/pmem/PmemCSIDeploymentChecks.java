@@ -57,8 +57,8 @@ public final class PmemCSIDeploymentChecks {
   private static final KubernetesSerialization JSON = new KubernetesSerialization();
   private static final StructuralSchema SCHEMA = StructuralSchema.of(PmemCSIDeployment.class);
 
-  /** What service names leave for the driver's name, besides "-controller". */
-  private static final int MAX_NAME_WITH_SERVICES = 52;
+  /** What the 63 characters of a service's name leave for the driver's, besides its ending. */
+  private static final int MAX_NAME_WITH_SERVICES = 63 - "-scheduler".length();
 
   private PmemCSIDeploymentChecks() {}
 

@@ -103,10 +103,11 @@ public record PmemCSIDeploymentSpec(
                 + " /var/lib/kubelet.")
         @Nullable String kubeletDir,
     @Size(max = 253)
-        @Pattern("^$|^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$")
+        @Pattern("^$|^-openshift-$|^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$")
         @JsonPropertyDescription(
             "Name of a secret in the operator's namespace with ca.crt, tls.crt and tls.key for the"
-                + " scheduler extender and the pod webhook. The controller runs if, and only if,"
+                + " scheduler extender and the pod webhook. The value -openshift- lets OpenShift"
+                + " issue it. The controller runs if, and only if,"
                 + " TLS material is named: by this field, by the inline certificate fields or by"
                 + " controllerTLS. Default: none.")
         @Nullable String controllerTLSSecret,

@@ -15,9 +15,11 @@ import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
 import io.javaoperatorsdk.operator.api.reconciler.RetryInfo;
 import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
 import io.javaoperatorsdk.operator.processing.event.source.EventSource;
+import io.pmemcsi.api.Violation;
 import io.pmemcsi.api.pmem.DeploymentCondition;
 import io.pmemcsi.api.pmem.DriverComponent;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
+import io.pmemcsi.api.pmem.PmemCSIDeploymentChecks;
 import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
 import io.pmemcsi.api.pmem.PmemSettings;
 import io.pmemcsi.operator.engine.ApiCluster;
@@ -116,6 +118,11 @@ public final class PmemReconciler implements Reconciler<PmemCSIDeployment> {
     PmemSettings settings;
     PmemCertificates.Prepared prepared;
     Blueprint blueprint;
+    List<Violation> violations = PmemCSIDeploymentChecks.check(resource);
+    if (!violations.isEmpty()) {
+      String reason = violations.stream().map(Violation::message).collect(Collectors.joining("; "));
+      return new Round(failed(resource, reason), Optional.empty());
+    }
     try {
       settings = PmemSettings.of(resource);
       Optional<String> problem = NameCheck.problem(settings);
