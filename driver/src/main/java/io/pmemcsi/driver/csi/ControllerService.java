@@ -200,7 +200,7 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
     if (token.isEmpty()) {
       return all;
     }
-    if (!token.matches("[A-Za-z0-9_+.]{1,6}-[0-9a-f]{56}")
+    if (!token.matches("[A-Za-z0-9_+.-]{1,6}-[0-9a-f]{56}")
         && all.stream().noneMatch(entry -> entry.id().value().equals(token))) {
       throw new RefusedException(
           Status.Code.ABORTED,

@@ -1,0 +1,268 @@
+package io.pmemcsi.driver;
+
+import static io.pmemcsi.driver.Calls.MIB;
+import static io.pmemcsi.driver.Calls.mount;
+import static io.pmemcsi.driver.CsiAssert.assertThatCall;
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+import csi.v1.GetPluginInfoRequest;
+import csi.v1.Volume;
+import io.grpc.Context;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.pmemcsi.base.error.FatalException;
+import io.pmemcsi.driver.command.Command;
+import io.pmemcsi.driver.command.CommandRunner;
+import io.pmemcsi.driver.command.ProcessRunner;
+import io.pmemcsi.driver.volume.DurableFiles;
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.URI;
+import java.net.UnixDomainSocketAddress;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** The server around the calls: its socket, its limits, its metrics, its end. */
+class ServerIT {
+
+  private final Scratch scratch = new Scratch();
+
+  @AfterEach
+  void lookForLeaks() throws IOException {
+    Files.deleteIfExists(scratch.pod("staging"));
+    try (scratch) {
+      scratch.assertNothingLeft();
+    }
+  }
+
+  private static String info(FileModeDriver driver) {
+    return driver.identity().getPluginInfo(GetPluginInfoRequest.getDefaultInstance()).getName();
+  }
+
+  @Test
+  void theSocketOfACrashedDriverIsReplaced() throws IOException {
+    Path socket = scratch.folder().resolve("csi.sock");
+    try (ServerSocketChannel stale = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+      stale.bind(UnixDomainSocketAddress.of(socket));
+    }
+    assertThat(socket).exists();
+
+    try (FileModeDriver driver = FileModeDriver.start(scratch.folder())) {
+      assertThat(info(driver)).isEqualTo(FileModeDriver.NAME);
+    }
+    assertThat(socket).doesNotExist();
+  }
+
+  @Test
+  void theSocketOfALivingDriverIsLeftAlone() {
+    try (FileModeDriver driver = FileModeDriver.start(scratch.folder())) {
+      assertThatExceptionOfType(FatalException.class)
+          .isThrownBy(() -> FileModeDriver.start(scratch.folder()))
+          .withMessageContaining("another process listens");
+      assertThat(info(driver)).isEqualTo(FileModeDriver.NAME);
+    }
+  }
+
+  @Test
+  void aFileInPlaceOfTheSocketIsLeftAlone() throws IOException {
+    Files.writeString(scratch.folder().resolve("csi.sock"), "data");
+
+    assertThatExceptionOfType(FatalException.class)
+        .isThrownBy(() -> FileModeDriver.start(scratch.folder()))
+        .withMessageContaining("is not a socket");
+    assertThat(scratch.folder().resolve("csi.sock")).hasContent("data");
+  }
+
+  @Test
+  void aSocketThatCannotBeMadeIsFatal() throws IOException {
+    Path folder = scratch.folder().resolve("x".repeat(120));
+    Files.createDirectory(folder);
+
+    assertThatExceptionOfType(FatalException.class)
+        .isThrownBy(() -> FileModeDriver.start(folder))
+        .withMessageContaining("cannot listen on unix:///");
+    Files.deleteIfExists(folder.resolve("state/contents"));
+  }
+
+  @Test
+  void aMessageThatIsTooLargeIsRefusedWithTheUsualWords() {
+    try (FileModeDriver driver = FileModeDriver.start(scratch.folder())) {
+      Calls csi = new Calls(driver);
+
+      assertThatCall(
+              () -> csi.create(Calls.request("pvc", MIB).putParameters("x", "y".repeat(5 << 20))))
+          .fails(Status.Code.RESOURCE_EXHAUSTED, "received message larger than max");
+      assertThat(info(driver)).isEqualTo(FileModeDriver.NAME);
+    }
+  }
+
+  @Test
+  void metricsTellTheAmountsTheCallsAndTheVersion() throws Exception {
+    try (FileModeDriver driver = FileModeDriver.start(scratch.folder())) {
+      Calls csi = new Calls(driver);
+      Volume volume = csi.create("pvc", 4 * MIB);
+      assertThatCall(() -> csi.create("", MIB)).fails(Status.Code.INVALID_ARGUMENT);
+      csi.delete(volume.getVolumeId());
+
+      String metrics = get(driver, "/metrics");
+      String labels = "{driver_name=\"pmem-csi.intel.com\",node=\"node-1\"} ";
+      assertThat(metrics)
+          .contains("pmem_amount_available" + labels)
+          .contains("pmem_amount_max_volume_size" + labels)
+          .contains("pmem_amount_managed" + labels)
+          .contains("pmem_amount_total" + labels)
+          .contains(
+              "csi_plugin_operations_seconds_count{driver_name=\"pmem-csi.intel.com\",grpc_status_code=\"OK\",method_name=\"/csi.v1.Controller/CreateVolume\"}"
+                  + " 1")
+          .contains("grpc_status_code=\"InvalidArgument\"")
+          .contains("le=\"600.0\"")
+          .contains("build_info{version=")
+          .contains("jvm_memory")
+          .contains("process_")
+          .contains("pmem_csi_audit_findings{kind=\"device-without-record\"} 0");
+      assertThat(get(driver, "/metrics/simple")).contains("build_info").doesNotContain("pmem_");
+    }
+  }
+
+  private static String get(FileModeDriver driver, String path) throws Exception {
+    int port = driver.driver().metricsPort().orElseThrow();
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      return client
+          .send(
+              HttpRequest.newBuilder(URI.create("http://127.0.0.1:%d%s".formatted(port, path)))
+                  .build(),
+              HttpResponse.BodyHandlers.ofString())
+          .body();
+    }
+  }
+
+  @Test
+  void callsThatAreUnderWayFinishWhenTheDriverStops() throws Exception {
+    CountDownLatch formatting = new CountDownLatch(1);
+    ProcessRunner real = new ProcessRunner();
+    CommandRunner slow =
+        command -> {
+          if (command.program().startsWith("mkfs")) {
+            formatting.countDown();
+            real.run(Command.of("sleep", "1"));
+          }
+          return real.run(command);
+        };
+    FileModeDriver driver =
+        FileModeDriver.start(scratch.folder(), slow, new DurableFiles(), FileModeDriver.POOL);
+    Volume volume = new Calls(driver).create("pvc", 16 * MIB);
+    Thread caller =
+        Thread.ofVirtual()
+            .start(() -> new Calls(driver).stage(volume, scratch.pod("staging"), mount("ext4")));
+    assertThat(formatting.await(20, SECONDS)).isTrue();
+
+    driver.driver().close();
+    caller.join();
+    driver.close();
+
+    assertThat(scratch.mounts()).containsExactly(scratch.pod("staging"));
+    try (FileModeDriver next = FileModeDriver.start(scratch.folder())) {
+      new Calls(next).unstage(volume.getVolumeId(), scratch.pod("staging"));
+      new Calls(next).delete(volume.getVolumeId());
+    }
+  }
+
+  @Test
+  void aCancelledCallKillsItsCommandAndCanBeRepeated() throws Exception {
+    CountDownLatch formatting = new CountDownLatch(1);
+    CountDownLatch killed = new CountDownLatch(1);
+    ProcessRunner real = new ProcessRunner();
+    CommandRunner hanging =
+        command -> {
+          if (command.program().startsWith("mkfs") && formatting.getCount() > 0) {
+            formatting.countDown();
+            try {
+              return real.run(Command.of("sleep", "600"));
+            } finally {
+              killed.countDown();
+            }
+          }
+          return real.run(command);
+        };
+    try (FileModeDriver driver =
+        FileModeDriver.start(scratch.folder(), hanging, new DurableFiles(), FileModeDriver.POOL)) {
+      Calls csi = new Calls(driver);
+      Volume volume = csi.create("pvc", 16 * MIB);
+      Context.CancellableContext call = Context.current().withCancellation();
+      Runnable stage =
+          () ->
+              assertThatExceptionOfType(StatusRuntimeException.class)
+                  .isThrownBy(() -> csi.stage(volume, scratch.pod("staging"), mount("")));
+      Thread caller = Thread.ofVirtual().start(call.wrap(stage));
+      assertThat(formatting.await(20, SECONDS)).isTrue();
+
+      call.cancel(null);
+
+      assertThat(killed.await(20, SECONDS)).isTrue();
+      caller.join();
+      await()
+          .atMost(20, SECONDS)
+          .ignoreExceptions()
+          .until(
+              () -> {
+                csi.stage(volume, scratch.pod("staging"), mount(""));
+                return true;
+              });
+      csi.unstage(volume.getVolumeId(), scratch.pod("staging"));
+      csi.delete(volume.getVolumeId());
+    }
+  }
+
+  @Test
+  void aFailingCommandReachesTheCallerAndLeavesNothing() {
+    ProcessRunner real = new ProcessRunner();
+    CommandRunner noWipe =
+        command ->
+            real.run(
+                command.program().equals("wipefs")
+                    ? Command.of(
+                        "sh", "-c", "echo wipefs: probing initialization failed >&2; exit 1")
+                    : command);
+    try (FileModeDriver driver =
+        FileModeDriver.start(scratch.folder(), noWipe, new DurableFiles(), FileModeDriver.POOL)) {
+
+      assertThatCall(() -> new Calls(driver).create("pvc", 16 * MIB))
+          .fails(Status.Code.INTERNAL, "probing initialization failed");
+    }
+  }
+
+  @Test
+  void aFailedCreationThatCannotBeUndoneIsFinishedByTheNextCall() {
+    ProcessRunner real = new ProcessRunner();
+    boolean[] broken = {true};
+    CommandRunner sometimes =
+        command -> {
+          boolean fails =
+              broken[0]
+                  && (command.program().equals("wipefs") || command.argv().contains("--detach"));
+          return fails ? real.run(Command.of("false")) : real.run(command);
+        };
+    try (FileModeDriver driver =
+        FileModeDriver.start(
+            scratch.folder(), sometimes, new DurableFiles(), FileModeDriver.POOL)) {
+      Calls csi = new Calls(driver);
+      assertThatCall(() -> csi.create("pvc", 16 * MIB)).fails(Status.Code.INTERNAL);
+      assertThat(NodeDriver.audit(FileModeDriver.settings(scratch.folder())).toString())
+          .contains("unfinished-create");
+
+      broken[0] = false;
+      csi.create("pvc", 16 * MIB);
+      csi.deleteByName("pvc");
+    }
+  }
+}
