@@ -50,10 +50,16 @@ public final class OperatorProgram implements AutoCloseable {
   private final ExecutorService workers;
   private final KubernetesClient client;
   private final boolean ownClient;
+  private final LeaderLease lease;
   private @Nullable HttpEndpoint endpoint;
 
   private OperatorProgram(
-      Operator operator, ExecutorService workers, KubernetesClient client, boolean ownClient) {
+      Operator operator,
+      ExecutorService workers,
+      KubernetesClient client,
+      boolean ownClient,
+      LeaderLease lease) {
+    this.lease = lease;
     this.operator = operator;
     this.workers = workers;
     this.client = client;
@@ -89,9 +95,20 @@ public final class OperatorProgram implements AutoCloseable {
     var metrics = new OperatorMetrics(registry);
     ExecutorService workers =
         Executors.newFixedThreadPool(WORKERS, Thread.ofVirtual().name("reconcile-", 0).factory());
+    var lease =
+        new LeaderLease(
+            namespace,
+            pod.name().orElse(COMPONENT) + "-" + UUID.randomUUID().toString().substring(0, 8));
     var operator =
         new Operator(
-            overrider -> configure(overrider, client, workers, metrics, options, pod, namespace));
+            overrider ->
+                configure(
+                    overrider,
+                    client,
+                    workers,
+                    metrics,
+                    options.leaderElection() ? Optional.of(lease) : Optional.empty(),
+                    namespace));
     operator.register(
         new PmemReconciler(
             facts, namespace, new EventWriter(client, COMPONENT, clock), metrics, clock),
@@ -106,7 +123,7 @@ public final class OperatorProgram implements AutoCloseable {
                         .setIntervalMultiplier(1.6)
                         .setMaxInterval(30_000)
                         .setMaxAttempts(-1)));
-    var program = new OperatorProgram(operator, workers, client, ownClient);
+    var program = new OperatorProgram(operator, workers, client, ownClient, lease);
     program.run(options.metrics(), registry, facts.get());
     return program;
   }
@@ -116,8 +133,7 @@ public final class OperatorProgram implements AutoCloseable {
       KubernetesClient client,
       ExecutorService workers,
       OperatorMetrics metrics,
-      OperatorOptions options,
-      OwnPod pod,
+      Optional<LeaderLease> lease,
       String namespace) {
     overrider
         .withKubernetesClient(client)
@@ -125,14 +141,15 @@ public final class OperatorProgram implements AutoCloseable {
         .withExecutorService(workers)
         .withReconciliationTerminationTimeout(Duration.ofSeconds(5))
         .withMetrics(metrics);
-    if (options.leaderElection()) {
-      overrider.withLeaderElectionConfiguration(
-          LeaderElectionConfigurationBuilder.aLeaderElectionConfiguration(LEASE)
-              .withLeaseNamespace(namespace)
-              .withIdentity(
-                  pod.name().orElse(COMPONENT) + "-" + UUID.randomUUID().toString().substring(0, 8))
-              .build());
-    }
+    lease.ifPresent(
+        leader ->
+            overrider.withLeaderElectionConfiguration(
+                LeaderElectionConfigurationBuilder.aLeaderElectionConfiguration(LEASE)
+                    .withLeaseNamespace(namespace)
+                    .withIdentity(leader.identity())
+                    .withExitOnStopLeading(false)
+                    .withLeaderCallbacks(leader.callbacks())
+                    .build()));
   }
 
   private void run(
@@ -166,7 +183,9 @@ public final class OperatorProgram implements AutoCloseable {
 
   @Override
   public void close() {
+    lease.closing();
     operator.stop();
+    lease.giveBack(client);
     if (endpoint != null) {
       endpoint.close();
     }

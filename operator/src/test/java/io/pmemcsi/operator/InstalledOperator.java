@@ -15,6 +15,7 @@ import io.pmemcsi.operator.install.OperatorInstallation;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -22,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The operator as a user installs it, with exactly the rights of its own YAML, except that its
@@ -36,6 +38,7 @@ final class InstalledOperator implements AutoCloseable {
   private final Sandbox sandbox;
   private final KubernetesClient client;
   private final List<String> writes = new CopyOnWriteArrayList<>();
+  private final AtomicInteger writesLeft = new AtomicInteger(Integer.MAX_VALUE);
   private Optional<OperatorProgram> program = Optional.empty();
 
   private InstalledOperator(Sandbox sandbox) {
@@ -45,7 +48,8 @@ final class InstalledOperator implements AutoCloseable {
         new KubernetesClientBuilder()
             .withConfig(limited)
             .withHttpClientBuilderConsumer(
-                builder -> builder.addOrReplaceInterceptor("writes", new Recorder(writes)))
+                builder ->
+                    builder.addOrReplaceInterceptor("writes", new Recorder(writes, writesLeft)))
             .build();
   }
 
@@ -54,7 +58,7 @@ final class InstalledOperator implements AutoCloseable {
     installCrds(sandbox.client());
     for (HasMetadata object : new OperatorInstallation(sandbox.namespace(), IMAGE).objects()) {
       if (!(object instanceof Namespace) && !(object instanceof Deployment)) {
-        sandbox.client().resource(object).createOr(NonDeletingOperation::update);
+        apply(sandbox.client(), object);
       }
     }
     var installed = new InstalledOperator(sandbox);
@@ -62,29 +66,64 @@ final class InstalledOperator implements AutoCloseable {
     return installed;
   }
 
+  /** As {@code kubectl apply --server-side} does. */
+  static void apply(KubernetesClient client, HasMetadata object) {
+    client.resource(object).fieldManager("kubectl").forceConflicts().serverSideApply();
+  }
+
   static void installCrds(KubernetesClient client) {
     try (var files = Files.list(CRDS)) {
-      for (Path file : files.sorted().toList()) {
+      for (Path file : files.filter(Files::isRegularFile).sorted().toList()) {
         try (InputStream in = Files.newInputStream(file)) {
           client.load(in).items().stream()
               .forEach(crd -> client.resource(crd).createOr(NonDeletingOperation::update));
         }
       }
     } catch (IOException e) {
-      throw new java.io.UncheckedIOException(e);
+      throw new UncheckedIOException(e);
     }
   }
 
   InstalledOperator start() {
+    return start(IMAGE, false);
+  }
+
+  /** As a release with another default image. */
+  InstalledOperator startWithImage(String image) {
+    return start(image, false);
+  }
+
+  /** After so many more writes nothing of it reaches the server, as if it had been killed. */
+  void dieAfterWrites(int number) {
+    writesLeft.set(number);
+  }
+
+  boolean isDead() {
+    return writesLeft.get() < 0;
+  }
+
+  /** A new process in place of the dead one. */
+  void restart() {
+    stop();
+    writesLeft.set(Integer.MAX_VALUE);
+    start();
+  }
+
+  /** One of several, which agree on a leader. */
+  InstalledOperator startReplica() {
+    return start(IMAGE, true);
+  }
+
+  private InstalledOperator start(String image, boolean leaderElection) {
     program =
         Optional.of(
             OperatorProgram.start(
                 client,
                 new OperatorOptions(
                     Optional.empty(),
-                    Optional.of(IMAGE),
+                    Optional.of(image),
                     Optional.of(ListenAddress.parse("127.0.0.1:0")),
-                    false),
+                    leaderElection),
                 Map.of("WATCH_NAMESPACE", sandbox.namespace()),
                 Clock.systemUTC()));
     return this;
@@ -110,10 +149,14 @@ final class InstalledOperator implements AutoCloseable {
     client.close();
   }
 
-  private record Recorder(List<String> writes) implements Interceptor {
+  private record Recorder(List<String> writes, AtomicInteger left) implements Interceptor {
     @Override
     public void before(BasicBuilder builder, HttpRequest request, RequestTags tags) {
-      if (!request.method().equals("GET")) {
+      boolean write = !request.method().equals("GET");
+      if (left.get() < 0 || (write && left.decrementAndGet() < 0)) {
+        throw new IllegalStateException("this operator is dead");
+      }
+      if (write) {
         writes.add(request.method() + " " + request.uri().getPath());
       }
     }

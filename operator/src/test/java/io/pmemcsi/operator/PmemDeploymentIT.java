@@ -13,9 +13,14 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.pmemcsi.api.pmem.DeploymentCondition;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
+import io.pmemcsi.operator.install.OperatorInstallation;
 import io.pmemcsi.testbed.kubernetes.PaperNodes;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -72,6 +77,43 @@ class PmemDeploymentIT {
           .map(DeploymentCondition::status)
           .contains("True");
       assertThat(events()).containsExactlyInAnyOrder("NewDeployment", "Running");
+    }
+  }
+
+  @Test
+  void wholeInstallationIsAcceptedByTheServer() {
+    for (HasMetadata object :
+        new OperatorInstallation(sandbox.namespace(), InstalledOperator.IMAGE).objects()) {
+      InstalledOperator.apply(client, object);
+
+      assertThat(Containment.missing(object, client.resource(object).get())).isEmpty();
+    }
+  }
+
+  @Test
+  void metricsAndHealthCanBeRead() throws Exception {
+    operator.start();
+    create(spec());
+    awaitPhase("Initializing");
+
+    assertThat(read("/healthz")).isEqualTo("ok\n");
+    assertThat(read("/readyz")).isEqualTo("ok\n");
+    assertThat(read("/metrics"))
+        .contains("pmem_csi_deployment_reconcile{name=\"%s\"".formatted(NAME))
+        .contains(
+            "pmem_csi_operator_resources{kind=\"PmemCSIDeployment\",phase=\"Initializing\"} 1.0")
+        .contains("pmem_csi_operator_objects_applied_total{kind=\"PmemCSIDeployment\"}")
+        .contains("pmem_csi_operator_reconcile_duration_seconds_count");
+  }
+
+  private String read(String path) throws Exception {
+    try (var http = HttpClient.newHttpClient()) {
+      return http.send(
+              HttpRequest.newBuilder(
+                      URI.create("http://127.0.0.1:%d%s".formatted(operator.metricsPort(), path)))
+                  .build(),
+              HttpResponse.BodyHandlers.ofString())
+          .body();
     }
   }
 

@@ -62,6 +62,7 @@ public final class Engine {
     for (HasMetadata wanted : blueprint.wanted()) {
       HasMetadata marked = serialization.clone(wanted);
       marks.put(marked, owner);
+      PortProtocols.fillIn(marked);
       Optional<HasMetadata> actual = cluster.find(marked);
       if (actual.isPresent() && !marks.on(actual.get(), owner)) {
         report.conflicts.add(ObjectRef.of(marked));

@@ -82,6 +82,7 @@ public record OperatorInstallation(String namespace, String image) {
         .withSelector(LABELS)
         .addNewPort()
         .withName("metrics")
+        .withProtocol("TCP")
         .withPort(METRICS_PORT)
         .withTargetPort(new IntOrString("metrics"))
         .endPort()

@@ -7,9 +7,6 @@ import io.pmemcsi.base.names.DriverName;
  */
 record PmemNames(DriverName driver) {
 
-  /** Names of services end up in DNS, which takes no more. */
-  static final int MAX_SERVICE_NAME = 63;
-
   String driverName() {
     return driver.value();
   }

@@ -4,6 +4,8 @@ import static io.pmemcsi.api.pmem.DeploymentCondition.DRIVER_DEPLOYED;
 import static java.net.HttpURLConnection.HTTP_CONFLICT;
 import static java.net.HttpURLConnection.HTTP_NOT_FOUND;
 
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
@@ -14,7 +16,9 @@ import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
 import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
 import io.javaoperatorsdk.operator.api.reconciler.RetryInfo;
 import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
+import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.EventSource;
+import io.javaoperatorsdk.operator.processing.event.source.inbound.SimpleInboundEventSource;
 import io.pmemcsi.api.Violation;
 import io.pmemcsi.api.pmem.DeploymentCondition;
 import io.pmemcsi.api.pmem.DriverComponent;
@@ -22,6 +26,7 @@ import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.api.pmem.PmemCSIDeploymentChecks;
 import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
 import io.pmemcsi.api.pmem.PmemSettings;
+import io.pmemcsi.api.pmem.UnpreparedNode;
 import io.pmemcsi.operator.engine.ApiCluster;
 import io.pmemcsi.operator.engine.Blueprint;
 import io.pmemcsi.operator.engine.Engine;
@@ -59,6 +64,7 @@ public final class PmemReconciler implements Reconciler<PmemCSIDeployment> {
   private static final Duration SOON = Duration.ofSeconds(2);
 
   private static final Duration AT_LEAST_DAILY = Duration.ofDays(1);
+  private static final Duration ASK_NODES_AGAIN = Duration.ofMinutes(1);
   private static final int ATTEMPTS_BEFORE_FAILED = 3;
 
   private final Supplier<ClusterFacts> facts;
@@ -66,6 +72,9 @@ public final class PmemReconciler implements Reconciler<PmemCSIDeployment> {
   private final EventWriter events;
   private final OutcomeListener listener;
   private final Clock clock;
+  private final NodeMemory memory;
+  private final SimpleInboundEventSource<PmemCSIDeployment> wakeUps =
+      new SimpleInboundEventSource<>("wake-ups");
   private final Set<String> searchedForFormer = ConcurrentHashMap.newKeySet();
 
   public PmemReconciler(
@@ -79,12 +88,15 @@ public final class PmemReconciler implements Reconciler<PmemCSIDeployment> {
     this.events = events;
     this.listener = listener;
     this.clock = clock;
+    this.memory = new NodeMemory(MemoryReader.overHttp(), clock);
   }
 
   @Override
   public List<EventSource<?, PmemCSIDeployment>> prepareEventSources(
       EventSourceContext<PmemCSIDeployment> context) {
-    return watches.eventSources(context);
+    var sources = new ArrayList<>(watches.eventSources(context));
+    sources.add(wakeUps);
+    return sources;
   }
 
   @Override
@@ -125,10 +137,6 @@ public final class PmemReconciler implements Reconciler<PmemCSIDeployment> {
     }
     try {
       settings = PmemSettings.of(resource);
-      Optional<String> problem = NameCheck.problem(settings);
-      if (problem.isPresent()) {
-        return new Round(failed(resource, problem.get()), Optional.empty());
-      }
       ClusterFacts known = facts.get();
       prepared =
           new PmemCertificates(settings, known, clock.instant())
@@ -186,9 +194,13 @@ public final class PmemReconciler implements Reconciler<PmemCSIDeployment> {
       return new Round(failed(resource, foreign(outcome)), Optional.of(SOON));
     }
     searchedForFormer.add(uid);
+    Findings found = deployed(resource, settings, prepared, context);
+    if (!outcome.complete()) {
+      return new Round(found, Optional.of(SOON));
+    }
     return new Round(
-        deployed(resource, settings, prepared, context),
-        outcome.complete() ? until(prepared.due()) : Optional.of(SOON));
+        found,
+        found.unpreparedNodes().isEmpty() ? until(prepared.due()) : Optional.of(ASK_NODES_AGAIN));
   }
 
   private Findings deployed(
@@ -202,9 +214,10 @@ public final class PmemReconciler implements Reconciler<PmemCSIDeployment> {
       components.add(
           Components.controller(secondary(context, Deployment.class, names.controller())));
     }
-    components.add(
+    DriverComponent nodes =
         Components.node(
-            secondary(context, DaemonSet.class, names.nodeDaemonSet()), settings.nodeSelector()));
+            secondary(context, DaemonSet.class, names.nodeDaemonSet()), settings.nodeSelector());
+    components.add(nodes);
     var conditions = new ArrayList<>(prepared.conditions());
     conditions.add(Findings.condition(DRIVER_DEPLOYED, true, "Driver deployed successfully."));
     sharing(resource, context).ifPresent(conditions::add);
@@ -213,8 +226,25 @@ public final class PmemReconciler implements Reconciler<PmemCSIDeployment> {
         Optional.empty(),
         conditions,
         components,
-        List.of(),
+        nodes.status().equals(DriverComponent.READY)
+            ? unprepared(resource, settings, context)
+            : resource.getStatus().unpreparedNodes(),
         prepared.expires());
+  }
+
+  private List<UnpreparedNode> unprepared(
+      PmemCSIDeployment resource, PmemSettings settings, Context<PmemCSIDeployment> context) {
+    var driver = new Driver(settings, facts.get());
+    List<Pod> pods =
+        context
+            .getClient()
+            .pods()
+            .inNamespace(driver.facts().namespace())
+            .withLabels(driver.labels().selector(Part.NODE))
+            .list()
+            .getItems();
+    return memory.unprepared(
+        pods, driver.names(), () -> wakeUps.propagateEvent(ResourceID.fromResource(resource)));
   }
 
   private static Optional<DeploymentCondition> sharing(
@@ -293,7 +323,7 @@ public final class PmemReconciler implements Reconciler<PmemCSIDeployment> {
         });
   }
 
-  private static <R extends io.fabric8.kubernetes.api.model.HasMetadata> Optional<R> secondary(
+  private static <R extends HasMetadata> Optional<R> secondary(
       Context<PmemCSIDeployment> context, Class<R> kind, String name) {
     return context
         .getSecondaryResourcesAsStream(kind)

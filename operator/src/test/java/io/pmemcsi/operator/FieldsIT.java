@@ -1,0 +1,286 @@
+package io.pmemcsi.operator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.api.model.Secret;
+import io.fabric8.kubernetes.api.model.SecretBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.pmemcsi.api.pmem.PmemCSIDeployment;
+import io.pmemcsi.operator.facts.ClusterFacts;
+import io.pmemcsi.operator.facts.KubernetesVersion;
+import io.pmemcsi.testbed.kubernetes.Certificates;
+import io.pmemcsi.testbed.kubernetes.Sandbox;
+import io.pmemcsi.testbed.kubernetes.WithKubernetes;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Every field of the resource, changed one by one on a real API server: the objects are always
+ * those that the pure function computes, and nothing else is left.
+ */
+@WithKubernetes(controllers = false)
+class FieldsIT {
+
+  private static final String NAME = "fields.example.com";
+  private static final String H = "fields-example-com";
+
+  /** From each line to the next one field changes, or a few that belong together. */
+  private static final List<String> SPECS =
+      List.of(
+          "",
+          "image: other:1",
+          "image: other:1, pullPolicy: Always",
+          "imagePullPolicy: Never",
+          "provisionerImage: p:1",
+          "nodeRegistrarImage: r:1",
+          "registrarImage: r:2",
+          "deviceMode: direct",
+          "logLevel: 5",
+          "logFormat: json",
+          "nodeSelector: {a: b, c: d}",
+          "nodeSelector: {}",
+          "pmemPercentage: 50",
+          "kubeletDir: /data/kubelet",
+          "maxUnavailable: 20%",
+          "nodeDriverResources: {requests: {cpu: 110m}, limits: {memory: 1Gi}}",
+          "nodeDriverResources: {requests: {cpu: 120m}}",
+          "provisionerResources: {requests: {cpu: 130m}}",
+          "nodeRegistrarResources: {requests: {cpu: 140m}}",
+          "controllerTLSSecret: tls",
+          "controllerTLSSecret: tls, controllerReplicas: 3",
+          "controllerTLSSecret: tls, mutatePods: Never",
+          "controllerTLSSecret: tls, mutatePods: Always",
+          "controllerTLSSecret: tls, schedulerNodePort: 31234",
+          "controllerTLSSecret: tls, controllerDriverResources: {requests: {cpu: 150m}}",
+          "labels: {team: a}");
+
+  private Sandbox sandbox;
+  private KubernetesClient client;
+  private InstalledOperator operator;
+
+  @BeforeEach
+  void install(Sandbox sandbox) {
+    this.sandbox = sandbox;
+    this.client = sandbox.client();
+    this.operator = InstalledOperator.install(sandbox);
+    client.resource(tlsSecret()).create();
+  }
+
+  @AfterEach
+  void deleteAll() {
+    operator.stop();
+    client.resources(PmemCSIDeployment.class).withName(NAME).delete();
+    Leftovers.objects(client, sandbox.namespace(), H, NAME)
+        .forEach(object -> client.resource(object).delete());
+  }
+
+  @Test
+  void eachFieldTakesEffectWhileTheOperatorRuns() {
+    operator.start();
+    client.resource(resource(SPECS.getFirst())).create();
+
+    for (String spec : SPECS) {
+      change(spec);
+      awaitObjects(spec);
+    }
+  }
+
+  @Test
+  void eachFieldTakesEffectWhenItWasChangedWhileTheOperatorWasDown() {
+    client.resource(resource(SPECS.getFirst())).create();
+
+    for (String spec : SPECS) {
+      change(spec);
+      operator.start();
+      awaitObjects(spec);
+      operator.stop();
+    }
+  }
+
+  @Test
+  void labelsAreAddedAndOverwrittenButNeverRemoved() {
+    operator.start();
+    client.resource(resource("labels: {one: a, two: a}")).create();
+    awaitObjects("labels: {one: a, two: a}");
+
+    change("labels: {one: b}");
+
+    awaitObjects("labels: {one: b}");
+    assertThat(Leftovers.objects(client, sandbox.namespace(), H, NAME))
+        .allSatisfy(
+            object ->
+                assertThat(object.getMetadata().getLabels())
+                    .containsEntry("one", "b")
+                    .containsEntry("two", "a"));
+  }
+
+  @Test
+  void newReleaseBringsItsDefaultsAndTheOldOneTakesThemBack() {
+    client.resource(resource("")).create();
+    for (String image : List.of("release:1", "release:2", "release:1")) {
+      operator.startWithImage(image);
+
+      awaitObjects("image: " + image);
+      operator.stop();
+    }
+  }
+
+  /** A sample of the points that the embedded API goes through one by one. */
+  @Test
+  void killedOperatorIsMadeUpForByTheNextOne() {
+    for (int writes : List.of(1, 4, 9, 16, 22)) {
+      operator.dieAfterWrites(writes);
+      operator.start();
+      client.resource(resource("controllerTLSSecret: tls")).create();
+      await().atMost(Duration.ofSeconds(30)).until(operator::isDead);
+
+      operator.restart();
+
+      awaitObjects("controllerTLSSecret: tls");
+      deleteAll();
+    }
+  }
+
+  @Test
+  void valuesOutsideTheSchemaAreRefusedByTheServer() {
+    for (String spec :
+        List.of(
+            "deviceMode: fast",
+            "logFormat: xml",
+            "pmemPercentage: 101",
+            "pullPolicy: Sometimes",
+            "mutatePods: Perhaps",
+            "kubeletDir: relative")) {
+      assertThat(refused(spec)).as(spec).isTrue();
+    }
+  }
+
+  @Test
+  void contradictionsFailWithTheFieldAndLeaveObjectsAlone() {
+    operator.start();
+    client.resource(resource("logLevel: 4")).create();
+    awaitObjects("logLevel: 4");
+    List<String> before = versions();
+
+    change("logLevel: 5, pullPolicy: Always, imagePullPolicy: Never");
+
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .untilAsserted(
+            () -> {
+              var status =
+                  client.resources(PmemCSIDeployment.class).withName(NAME).get().getStatus();
+              assertThat(status.phase()).isEqualTo("Failed");
+              assertThat(status.reason()).contains("pullPolicy");
+            });
+    assertThat(versions()).isEqualTo(before);
+
+    change("logLevel: 5");
+
+    awaitObjects("logLevel: 5");
+  }
+
+  private List<String> versions() {
+    return Leftovers.objects(client, sandbox.namespace(), H, NAME).stream()
+        .map(object -> object.getKind() + object.getMetadata().getResourceVersion())
+        .toList();
+  }
+
+  private boolean refused(String spec) {
+    try {
+      client.resource(resource(spec)).create();
+      return false;
+    } catch (KubernetesClientException e) {
+      return e.getCode() == 422;
+    }
+  }
+
+  private void change(String spec) {
+    client
+        .resources(PmemCSIDeployment.class)
+        .withName(NAME)
+        .edit(
+            resource -> {
+              resource.setSpec(resource(spec).getSpec());
+              return resource;
+            });
+  }
+
+  private void awaitObjects(String spec) {
+    var facts =
+        ClusterFacts.assumed(
+            KubernetesVersion.parse(sandbox.version().toString()),
+            sandbox.namespace(),
+            InstalledOperator.IMAGE);
+    List<HasMetadata> wanted = new Rendering().objects(resource(spec), facts);
+    Set<String> names = names(wanted);
+    await(spec)
+        .atMost(Duration.ofSeconds(30))
+        .untilAsserted(
+            () -> {
+              var missing = new ArrayList<String>();
+              for (HasMetadata object : wanted) {
+                missing.addAll(Containment.missing(object, client.resource(object).get()));
+              }
+              assertThat(missing).isEmpty();
+              assertThat(names(Leftovers.objects(client, sandbox.namespace(), H, NAME)))
+                  .isEqualTo(names);
+            });
+  }
+
+  private static Set<String> names(List<HasMetadata> objects) {
+    return objects.stream()
+        .map(object -> object.getKind() + " " + object.getMetadata().getName())
+        .collect(Collectors.toSet());
+  }
+
+  private static PmemCSIDeployment resource(String spec) {
+    var resource =
+        (PmemCSIDeployment)
+            new Rendering()
+                .read(
+                    """
+                    apiVersion: pmem-csi.intel.com/v1beta1
+                    kind: PmemCSIDeployment
+                    metadata: {name: any}
+                    spec: {%s}
+                    """
+                        .formatted(spec));
+    resource.setMetadata(new ObjectMetaBuilder().withName(NAME).build());
+    return resource;
+  }
+
+  private Secret tlsSecret() {
+    var authority = new Certificates("fields");
+    var issued = authority.issue("CN=controller");
+    return new SecretBuilder()
+        .withNewMetadata()
+        .withName("tls")
+        .withNamespace(sandbox.namespace())
+        .endMetadata()
+        .withType("kubernetes.io/tls")
+        .withData(
+            Map.of(
+                "ca.crt", encoded(authority.authorityPem()),
+                "tls.crt", encoded(issued.certificatePem()),
+                "tls.key", encoded(issued.keyPem())))
+        .build();
+  }
+
+  private static String encoded(String text) {
+    return Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.UTF_8));
+  }
+}

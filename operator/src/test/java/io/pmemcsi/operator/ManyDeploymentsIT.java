@@ -1,0 +1,162 @@
+package io.pmemcsi.operator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.pmemcsi.api.pmem.DeploymentCondition;
+import io.pmemcsi.api.pmem.PmemCSIDeployment;
+import io.pmemcsi.testbed.kubernetes.PaperNodes;
+import io.pmemcsi.testbed.kubernetes.Sandbox;
+import io.pmemcsi.testbed.kubernetes.WithKubernetes;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Several resources, and several operators, at once. */
+@WithKubernetes
+class ManyDeploymentsIT {
+
+  private Sandbox sandbox;
+  private KubernetesClient client;
+
+  @BeforeEach
+  void install(Sandbox sandbox) {
+    this.sandbox = sandbox;
+    this.client = sandbox.client();
+  }
+
+  @AfterEach
+  void deleteAll() {
+    client.resources(PmemCSIDeployment.class).delete();
+    await()
+        .atMost(Duration.ofSeconds(60))
+        .until(() -> client.resources(PmemCSIDeployment.class).list().getItems().isEmpty());
+  }
+
+  @Test
+  void fiftyResourcesSettleAndThenNothingIsWritten() {
+    InstalledOperator operator = InstalledOperator.install(sandbox).start();
+    List<String> names = IntStream.range(0, 50).mapToObj("many-%d.example.com"::formatted).toList();
+
+    names.forEach(name -> create(name, "none/" + name));
+
+    await()
+        .atMost(Duration.ofSeconds(120))
+        .until(
+            () ->
+                client.resources(PmemCSIDeployment.class).list().getItems().stream()
+                    .allMatch(
+                        resource -> resource.getStatus().phaseOrNew().equals("Initializing")));
+    assertThat(client.apps().daemonSets().inNamespace(sandbox.namespace()).list().getItems())
+        .hasSize(100);
+    await()
+        .atMost(Duration.ofSeconds(60))
+        .until(
+            () -> {
+              int before = operator.writes().size();
+              Thread.sleep(3000);
+              return operator.writes().size() == before;
+            });
+    operator.stop();
+  }
+
+  @Test
+  void driversOnTheSameNodesAreWarnedAboutByName() {
+    InstalledOperator operator = InstalledOperator.install(sandbox).start();
+    create("one.example.com", "test/one");
+    create("two.example.com", "test/two");
+
+    try (var nodes =
+        PaperNodes.create(sandbox.cluster(), 1, Map.of("test/one", "yes", "test/two", "yes"))) {
+      String node = nodes.names().getFirst();
+      await()
+          .atMost(Duration.ofSeconds(30))
+          .untilAsserted(
+              () -> {
+                assertThat(message("one.example.com"))
+                    .contains("\"two.example.com\" selects the same nodes: " + node);
+                assertThat(message("two.example.com"))
+                    .contains("\"one.example.com\" selects the same nodes: " + node);
+              });
+
+      client.resources(PmemCSIDeployment.class).withName("two.example.com").delete();
+
+      await()
+          .atMost(Duration.ofSeconds(30))
+          .untilAsserted(
+              () ->
+                  assertThat(exclusive("one.example.com").map(DeploymentCondition::status))
+                      .contains("True"));
+    }
+    operator.stop();
+  }
+
+  @Test
+  void ofTwoReplicasOneWorksAndTheOtherTakesOver() {
+    InstalledOperator first = InstalledOperator.install(sandbox).startReplica();
+    create("lead.example.com", "none/lead");
+    awaitMade("lead-example-com-node");
+    InstalledOperator second = InstalledOperator.install(sandbox).startReplica();
+
+    create("next.example.com", "none/next");
+    awaitMade("next-example-com-node");
+    assertThat(second.writes()).noneMatch(write -> write.contains("daemonsets"));
+
+    first.stop();
+    create("third.example.com", "none/third");
+
+    awaitMade("third-example-com-node");
+    assertThat(second.writes()).anyMatch(write -> write.contains("daemonsets"));
+    second.stop();
+  }
+
+  private void awaitMade(String daemonSet) {
+    await()
+        .atMost(Duration.ofSeconds(60))
+        .until(
+            () ->
+                client
+                        .apps()
+                        .daemonSets()
+                        .inNamespace(sandbox.namespace())
+                        .withName(daemonSet)
+                        .get()
+                    != null);
+  }
+
+  private Optional<DeploymentCondition> exclusive(String name) {
+    return client
+        .resources(PmemCSIDeployment.class)
+        .withName(name)
+        .get()
+        .getStatus()
+        .condition("NodesExclusive");
+  }
+
+  private String message(String name) {
+    return exclusive(name).map(DeploymentCondition::message).orElse("");
+  }
+
+  private void create(String name, String label) {
+    var resource =
+        (PmemCSIDeployment)
+            new Rendering()
+                .read(
+                    """
+                    apiVersion: pmem-csi.intel.com/v1beta1
+                    kind: PmemCSIDeployment
+                    metadata: {name: any}
+                    spec: {nodeSelector: {%s: "yes"}}
+                    """
+                        .formatted(label));
+    resource.setMetadata(new ObjectMetaBuilder().withName(name).build());
+    client.resource(resource).create();
+  }
+}

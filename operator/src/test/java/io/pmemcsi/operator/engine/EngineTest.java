@@ -1,0 +1,225 @@
+package io.pmemcsi.operator.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class EngineTest {
+
+  private static final Owner OWNER = new Owner("example.com/v1", "Thing", "ns", "a", "uid-a");
+  private static final Owner OTHER = new Owner("example.com/v1", "Thing", "ns", "b", "uid-b");
+
+  private final KubernetesSerialization serialization = new KubernetesSerialization();
+  private final Engine engine = new Engine(new Marks("example.com"), "me", serialization);
+  private final Memory cluster = new Memory();
+
+  @Test
+  void missingObjectsAreCreatedInOrderAndMarked() {
+    Outcome outcome = bring(OWNER, map("one", "1"), map("two", "2"));
+
+    assertThat(outcome.applied()).extracting(ObjectRef::name).containsExactly("one", "two");
+    HasMetadata one = cluster.objects.get("one");
+    assertThat(one.getMetadata().getOwnerReferences()).hasSize(1);
+    assertThat(one.getMetadata().getLabels()).containsEntry("example.com/owner-uid", "uid-a");
+    assertThat(one.getMetadata().getAnnotations()).containsEntry("example.com/owner", "Thing/ns/a");
+  }
+
+  @Test
+  void nothingIsWrittenWhenNothingDiffers() {
+    bring(OWNER, map("one", "1"));
+    cluster.calls.clear();
+
+    Outcome outcome = bring(OWNER, map("one", "1"));
+
+    assertThat(outcome.unchanged()).hasSize(1);
+    assertThat(outcome.changedSomething()).isFalse();
+    assertThat(cluster.calls).isEmpty();
+  }
+
+  @Test
+  void oneForeignObjectKeepsEverythingFromBeingWritten() {
+    cluster.objects.put("two", map("two", "theirs"));
+
+    Outcome outcome = bring(OWNER, map("one", "1"), map("two", "2"));
+
+    assertThat(outcome.conflicts()).extracting(ObjectRef::name).containsExactly("two");
+    assertThat(cluster.calls).isEmpty();
+  }
+
+  @Test
+  void objectsOfAnotherOwnerAreForeign() {
+    bring(OTHER, map("one", "1"));
+
+    assertThat(bring(OWNER, map("one", "1")).conflicts()).hasSize(1);
+  }
+
+  @Test
+  void foreignObjectThatAppearsMeanwhileIsAConflictToo() {
+    cluster.appearing = Optional.of("two");
+
+    Outcome outcome = bring(OWNER, map("one", "1"), map("two", "2"));
+
+    assertThat(outcome.applied()).extracting(ObjectRef::name).containsExactly("one");
+    assertThat(outcome.conflicts()).extracting(ObjectRef::name).containsExactly("two");
+  }
+
+  @Test
+  void whatIsNoLongerWantedIsRemovedAndOthersAreNot() {
+    bring(OTHER, map("theirs", "1"));
+    bring(OWNER, map("one", "1"), map("two", "2"));
+
+    Outcome outcome = bring(OWNER, map("two", "2"));
+
+    assertThat(outcome.pruned()).extracting(ObjectRef::name).containsExactly("one");
+    assertThat(cluster.objects).containsOnlyKeys("theirs", "two");
+  }
+
+  @Test
+  void objectOutsideTheNamespaceIsOwnedByLabelAlone() {
+    ConfigMap elsewhere = map("one", "1");
+    elsewhere.getMetadata().setNamespace("elsewhere");
+
+    bring(OWNER, elsewhere);
+    Outcome outcome = bring(OWNER);
+
+    assertThat(outcome.pruned()).hasSize(1);
+  }
+
+  @Test
+  void whatCannotBeChangedIsMadeAnew() {
+    bring(OWNER, map("one", "1"));
+    cluster.immutable = true;
+
+    Outcome outcome = bring(OWNER, map("one", "2"));
+
+    assertThat(outcome.recreated()).hasSize(1);
+    assertThat(cluster.calls).endsWith("delete one", "create one");
+  }
+
+  @Test
+  void objectOnItsWayOutIsWaitedFor() {
+    bring(OWNER, map("one", "1"));
+    cluster.objects.get("one").getMetadata().setDeletionTimestamp("2030-01-01T00:00:00Z");
+    cluster.calls.clear();
+
+    Outcome outcome = bring(OWNER, map("one", "2"));
+
+    assertThat(outcome.pending()).hasSize(1);
+    assertThat(outcome.complete()).isFalse();
+    assertThat(cluster.calls).isEmpty();
+  }
+
+  @Test
+  void formerObjectsAreRemovedOnlyIfOwned() {
+    ConfigMap owned = map("old", "1");
+    owned.getMetadata().setOwnerReferences(List.of(OWNER.reference()));
+    cluster.objects.put("old", owned);
+    cluster.objects.put("foreign", map("foreign", "1"));
+
+    Outcome outcome =
+        engine.bring(
+            OWNER, new Blueprint(List.of(), List.of(map("old", ""), map("foreign", ""))), cluster);
+
+    assertThat(outcome.pruned()).extracting(ObjectRef::name).containsExactly("old");
+    assertThat(cluster.objects).containsOnlyKeys("foreign");
+  }
+
+  @Test
+  void objectOfAnEarlierResourceOfTheSameNameIsTakenOver() {
+    bring(new Owner("example.com/v1", "Thing", "ns", "a", "uid-before"), map("one", "1"));
+
+    assertThat(bring(OWNER, map("one", "1")).conflicts()).isEmpty();
+    assertThat(cluster.objects.get("one").getMetadata().getLabels())
+        .containsEntry("example.com/owner-uid", "uid-a");
+  }
+
+  @Test
+  void removingTakesEverythingOfTheOwner() {
+    bring(OTHER, map("theirs", "1"));
+    bring(OWNER, map("one", "1"));
+
+    engine.remove(OWNER, cluster);
+
+    assertThat(cluster.objects).containsOnlyKeys("theirs");
+  }
+
+  @Test
+  void oneObjectCannotBeWantedTwice() {
+    assertThatThrownBy(() -> Blueprint.of(List.of(map("one", "1"), map("one", "2"))))
+        .hasMessageContaining("is wanted twice");
+  }
+
+  private Outcome bring(Owner owner, HasMetadata... wanted) {
+    return engine.bring(owner, Blueprint.of(List.of(wanted)), cluster);
+  }
+
+  private static ConfigMap map(String name, String value) {
+    return new ConfigMapBuilder()
+        .withNewMetadata()
+        .withName(name)
+        .withNamespace("ns")
+        .endMetadata()
+        .withData(Map.of("value", value))
+        .build();
+  }
+
+  /** Objects in memory, compared as a whole. */
+  private static final class Memory implements Cluster {
+    private final Map<String, HasMetadata> objects = new LinkedHashMap<>();
+    private final List<String> calls = new ArrayList<>();
+    private Optional<String> appearing = Optional.empty();
+    private boolean immutable;
+
+    @Override
+    public Optional<HasMetadata> find(HasMetadata wanted) {
+      return Optional.ofNullable(objects.get(wanted.getMetadata().getName()));
+    }
+
+    @Override
+    public List<HasMetadata> ownedBy(Owner owner) {
+      return List.copyOf(objects.values());
+    }
+
+    @Override
+    public boolean matches(HasMetadata actual, HasMetadata wanted) {
+      return actual.equals(wanted);
+    }
+
+    @Override
+    public void create(HasMetadata wanted) {
+      String name = wanted.getMetadata().getName();
+      if (appearing.filter(name::equals).isPresent()) {
+        throw new ForeignObjectException(ObjectRef.of(wanted));
+      }
+      calls.add("create " + name);
+      objects.put(name, wanted);
+    }
+
+    @Override
+    public void apply(HasMetadata actual, HasMetadata wanted) {
+      if (immutable) {
+        throw new ImmutableFieldException(
+            ObjectRef.of(wanted), new IllegalStateException("field is immutable"));
+      }
+      calls.add("apply " + wanted.getMetadata().getName());
+      objects.put(wanted.getMetadata().getName(), wanted);
+    }
+
+    @Override
+    public boolean delete(HasMetadata actual) {
+      calls.add("delete " + actual.getMetadata().getName());
+      objects.remove(actual.getMetadata().getName());
+      return true;
+    }
+  }
+}
