@@ -39,7 +39,7 @@ public final class SharedRules {
   public static final int MAX_PATH = 4096;
 
   private static final Pattern DOTS = Pattern.compile("(^|/)[.][.]?(/|$)");
-  private static final Pattern LABEL_PREFIX =
+  private static final Pattern DOMAIN =
       Pattern.compile("[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*");
   private static final Pattern LABEL_NAME =
       Pattern.compile("[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?");
@@ -54,6 +54,21 @@ public final class SharedRules {
     return one.isPresent() && other.isPresent() && !Objects.equals(one, other)
         ? Optional.of(new Violation(field, one.get().toString(), problem))
         : Optional.empty();
+  }
+
+  /** The name of a resource that Kubernetes does not take, which a file may have. */
+  public static Optional<Violation> name(@Nullable String name) {
+    if (name == null || name.isEmpty()) {
+      return Optional.of(new Violation("metadata.name", "", "is missing: set it"));
+    }
+    return DOMAIN.matcher(name).matches()
+        ? Optional.empty()
+        : Optional.of(
+            new Violation(
+                "metadata.name",
+                name,
+                "is not a domain name: use lower case letters, digits, dashes and dots, each part"
+                    + " starting and ending with a letter or digit"));
   }
 
   /** Whether a path has a part that is {@code .} or {@code ..}. */
@@ -87,7 +102,7 @@ public final class SharedRules {
     String prefix = slash < 0 ? "x" : key.substring(0, slash);
     String name = key.substring(slash + 1);
     return prefix.length() <= MAX_LABEL_PREFIX
-        && LABEL_PREFIX.matcher(prefix).matches()
+        && DOMAIN.matcher(prefix).matches()
         && name.length() <= MAX_LABEL_NAME
         && LABEL_NAME.matcher(name).matches();
   }

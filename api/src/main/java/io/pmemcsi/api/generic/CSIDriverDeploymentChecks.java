@@ -115,10 +115,9 @@ public final class CSIDriverDeploymentChecks {
     String name = Optional.ofNullable(resource.getMetadata().getName()).orElse("");
     String suffix = resource.getSpec().driverControllerTemplate() == null ? "-node" : "-controller";
     int most = 63 - suffix.length();
-    if (name.isEmpty()) {
-      return List.of(
-          new Violation(
-              "metadata.name", "", "is missing: the driver's objects are named after it"));
+    Optional<Violation> unusable = SharedRules.name(name);
+    if (unusable.isPresent()) {
+      return List.of(unusable.get());
     }
     if (name.length() > most) {
       return List.of(

@@ -84,10 +84,9 @@ public final class LegacyDeploymentChecks {
   /** The controller's service is named after the resource, by the rules of DNS labels. */
   private static List<Violation> name(LegacyDeployment resource) {
     String name = Optional.ofNullable(resource.getMetadata().getName()).orElse("");
-    if (name.isEmpty()) {
-      return List.of(
-          new Violation(
-              "metadata.name", "", "is missing: the driver's objects are named after it"));
+    Optional<Violation> unusable = SharedRules.name(name);
+    if (unusable.isPresent()) {
+      return List.of(unusable.get());
     }
     if (!Character.isLetter(name.charAt(0))) {
       return List.of(

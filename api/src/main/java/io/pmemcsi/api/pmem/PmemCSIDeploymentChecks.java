@@ -145,10 +145,7 @@ public final class PmemCSIDeploymentChecks {
             || (spec.controllerTLS() != null && spec.controllerTLS().wanted())
             || hasInline(spec);
     List<Violation> found = new ArrayList<>();
-    if (name.isEmpty()) {
-      found.add(
-          new Violation("metadata.name", "", "is missing: set it to the name of the CSI driver"));
-    }
+    SharedRules.name(name).ifPresent(found::add);
     if (controller && name.length() > MAX_NAME_WITH_SERVICES) {
       found.add(
           new Violation(
