@@ -13,11 +13,11 @@ import io.grpc.MethodDescriptor;
 import io.grpc.ServiceDescriptor;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
-import io.grpc.protobuf.ProtoMethodDescriptorSupplier;
 import io.grpc.stub.ClientCalls;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
@@ -77,11 +77,10 @@ class FuzzIT {
   private void call(FileModeDriver driver, Scratch scratch, MethodDescriptor<?, ?> any, int i) {
     MethodDescriptor<Message, Message> method = (MethodDescriptor<Message, Message>) any;
     Message prototype =
-        ((com.google.protobuf.Message)
-            ((MethodDescriptor.PrototypeMarshaller<?>) method.getRequestMarshaller())
+        Objects.requireNonNull(
+            ((MethodDescriptor.PrototypeMarshaller<Message>) method.getRequestMarshaller())
                 .getMessagePrototype());
     Message request = randomMessage(prototype, scratch, 0);
-    assertThat(method.getSchemaDescriptor()).isInstanceOf(ProtoMethodDescriptorSupplier.class);
     try {
       Message response =
           ClientCalls.blockingUnaryCall(
@@ -125,13 +124,7 @@ class FuzzIT {
               .getEnumType()
               .getValues()
               .get(random.nextInt(field.getEnumType().getValues().size()));
-      case MESSAGE ->
-          randomMessage(
-              field.isMapField() || field.isRepeated()
-                  ? builder.newBuilderForField(field).build()
-                  : builder.newBuilderForField(field).build(),
-              scratch,
-              depth + 1);
+      case MESSAGE -> randomMessage(builder.newBuilderForField(field).build(), scratch, depth + 1);
       case FLOAT, DOUBLE, BYTE_STRING -> throw new IllegalStateException("CSI has none");
     };
   }
