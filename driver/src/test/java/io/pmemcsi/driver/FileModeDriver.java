@@ -49,10 +49,10 @@ public final class FileModeDriver implements AutoCloseable {
       new MultiThreadIoEventLoopGroup(
           1, Thread.ofPlatform().daemon().factory(), EpollIoHandler.newFactory());
 
-  private final NodeDriver driver;
+  private final Optional<NodeDriver> driver;
   private final ManagedChannel channel;
 
-  private FileModeDriver(NodeDriver driver, ManagedChannel channel) {
+  private FileModeDriver(Optional<NodeDriver> driver, ManagedChannel channel) {
     this.driver = driver;
     this.channel = channel;
   }
@@ -63,15 +63,20 @@ public final class FileModeDriver implements AutoCloseable {
 
   static FileModeDriver start(Path folder, CommandRunner runner, StateFiles files, long pool) {
     DriverSettings settings = settings(folder);
-    return new FileModeDriver(
+    NodeDriver driver =
         NodeDriver.start(
             settings,
             new DriverMetrics(settings.driverName(), settings.nodeId()),
             runner,
             files,
             (_, _) ->
-                new FileDevices(settings.statePath(), new FileDevices.Pool.Fixed(pool), runner)),
-        connect(settings.endpoint().socket()));
+                new FileDevices(settings.statePath(), new FileDevices.Pool.Fixed(pool), runner));
+    return new FileModeDriver(Optional.of(driver), connect(settings.endpoint().socket()));
+  }
+
+  /** The client of a driver that runs as a process of its own. */
+  static FileModeDriver elsewhere(Path folder) {
+    return new FileModeDriver(Optional.empty(), connect(settings(folder).endpoint().socket()));
   }
 
   static DriverSettings settings(Path folder) {
@@ -96,7 +101,7 @@ public final class FileModeDriver implements AutoCloseable {
   }
 
   NodeDriver driver() {
-    return driver;
+    return driver.orElseThrow();
   }
 
   ManagedChannel channel() {
@@ -118,6 +123,6 @@ public final class FileModeDriver implements AutoCloseable {
   @Override
   public void close() {
     channel.shutdownNow();
-    driver.close();
+    driver.ifPresent(NodeDriver::close);
   }
 }

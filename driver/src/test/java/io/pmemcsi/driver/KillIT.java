@@ -1,0 +1,104 @@
+package io.pmemcsi.driver;
+
+import static io.pmemcsi.driver.Calls.MIB;
+import static io.pmemcsi.driver.Calls.mount;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import csi.v1.Volume;
+import io.grpc.StatusRuntimeException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.SplittableRandom;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A sample of what {@link CrashIT} enumerates, with a real process and a real kill -9. */
+@Timeout(600)
+class KillIT {
+
+  private static final int KILLS = Integer.getInteger("pmem-csi.kills", 3);
+  private static final long SEED = Long.getLong("pmem-csi.kill.seed", 5);
+
+  private final Scratch scratch = new Scratch();
+  private final SplittableRandom random = new SplittableRandom(SEED);
+
+  @Test
+  void theLifeOfAVolumeGoesOnAfterEachKill() throws Exception {
+    try (scratch) {
+      int done = 0;
+      for (int kill = 0; kill < KILLS; kill++) {
+        Process process = start();
+        long delay = random.nextLong(20, 400);
+        Thread killer =
+            Thread.ofVirtual()
+                .start(
+                    () -> {
+                      LockSupport.parkNanos(delay * 1_000_000);
+                      process.destroyForcibly();
+                    });
+        done = liveOn(done);
+        killer.join();
+        process.onExit().join();
+      }
+      Process last = start();
+      try {
+        assertThat(liveOn(done)).as("seed %d", SEED).isEqualTo(6);
+      } finally {
+        last.destroyForcibly().onExit().join();
+      }
+      Files.deleteIfExists(scratch.pod("staging"));
+      scratch.assertNothingLeft();
+    }
+  }
+
+  private Process start() throws IOException {
+    Process process =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "--enable-native-access=ALL-UNNAMED",
+                "-cp",
+                System.getProperty("java.class.path"),
+                DriverProcess.class.getName(),
+                scratch.folder().toString())
+            .redirectError(ProcessBuilder.Redirect.DISCARD)
+            .start();
+    assertThat(process.inputReader().readLine()).isEqualTo("ready");
+    return process;
+  }
+
+  /** Goes on with the story at its first step that is not done; returns how many are done. */
+  private int liveOn(int done) {
+    int step = done;
+    try (FileModeDriver driver = FileModeDriver.elsewhere(scratch.folder())) {
+      Calls csi = new Calls(driver);
+      while (step < 6) {
+        run(csi, step);
+        step++;
+      }
+    } catch (StatusRuntimeException e) {
+      // killed
+    }
+    return step;
+  }
+
+  private void run(Calls csi, int step) {
+    Path staging = scratch.pod("staging");
+    Path target = scratch.pod("target");
+    if (step == 5) {
+      csi.deleteByName("pvc-kill");
+      return;
+    }
+    Volume volume = csi.create("pvc-kill", 16 * MIB);
+    switch (step) {
+      case 0 -> {}
+      case 1 -> csi.stage(volume, staging, mount("ext4"));
+      case 2 -> csi.publish(volume, staging, target, mount("ext4"));
+      case 3 -> csi.unpublish(volume.getVolumeId(), target);
+      default -> csi.unstage(volume.getVolumeId(), staging);
+    }
+  }
+}
