@@ -9,6 +9,7 @@ import io.pmemcsi.embedded.json.Json;
 import io.pmemcsi.embedded.server.Api;
 import io.pmemcsi.embedded.server.ApiRequest;
 import io.pmemcsi.embedded.server.Verb;
+import io.pmemcsi.embedded.simulate.SimulatedControllers;
 import io.pmemcsi.embedded.store.Store;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -22,8 +23,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 /**
- * A Kubernetes API inside this process, on a random port of the loopback interface. It has no
- * nodes, no scheduler and no controllers except garbage collection; it keeps everything in memory.
+ * A Kubernetes API inside this process, on a random port of the loopback interface. It keeps
+ * everything in memory and has no nodes, no scheduler and no controllers except garbage collection;
+ * on demand it simulates workloads that become ready.
  */
 public final class EmbeddedKubernetes implements AutoCloseable {
   private static final List<String> NAMESPACES =
@@ -39,6 +41,7 @@ public final class EmbeddedKubernetes implements AutoCloseable {
   private final Watches watches;
   private final Faults faults;
   private final RequestLog requests;
+  private final Optional<SimulatedControllers> simulated;
 
   private EmbeddedKubernetes(Options options) throws IOException {
     Store store = new Store();
@@ -52,6 +55,8 @@ public final class EmbeddedKubernetes implements AutoCloseable {
     server.setExecutor(threads);
     server.createContext("/", new Front(api, store, options.version(), faults, requests, watches));
     server.start();
+    simulated =
+        options.simulatedPodStart().map(perPod -> new SimulatedControllers(api, store, perPod));
   }
 
   /** Starts a server with the usual options. */
@@ -131,6 +136,7 @@ public final class EmbeddedKubernetes implements AutoCloseable {
 
   @Override
   public void close() {
+    simulated.ifPresent(SimulatedControllers::close);
     watches.endAll();
     server.stop(0);
     threads.shutdownNow();

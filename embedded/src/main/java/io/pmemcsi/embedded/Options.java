@@ -3,6 +3,7 @@ package io.pmemcsi.embedded;
 import io.pmemcsi.embedded.server.ServerVersion;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.Optional;
 
 /**
  * How an embedded server behaves.
@@ -11,27 +12,42 @@ import java.time.InstantSource;
  *     does not know
  * @param seed of generated names and identities
  * @param bookmarkEvery how often an idle watch is told how far it is
+ * @param simulatedPodStart how long a pod of a simulated workload seems to need; empty where no
+ *     controllers are simulated
  */
 public record Options(
-    ServerVersion version, long seed, InstantSource clock, Duration bookmarkEvery) {
-  /** Kubernetes 1.20, whose behaviour is compared with the real one. */
+    ServerVersion version,
+    long seed,
+    InstantSource clock,
+    Duration bookmarkEvery,
+    Optional<Duration> simulatedPodStart) {
+  /** Kubernetes 1.20, whose behaviour is compared with the real one; nothing is simulated. */
   public static Options usual() {
-    return new Options(ServerVersion.KNOWN, 1, InstantSource.system(), Duration.ofSeconds(10));
+    return new Options(
+        ServerVersion.KNOWN, 1, InstantSource.system(), Duration.ofSeconds(10), Optional.empty());
   }
 
   public Options withVersion(String text) {
-    return new Options(ServerVersion.parse(text), seed, clock, bookmarkEvery);
+    return new Options(ServerVersion.parse(text), seed, clock, bookmarkEvery, simulatedPodStart);
   }
 
   public Options withSeed(long newSeed) {
-    return new Options(version, newSeed, clock, bookmarkEvery);
+    return new Options(version, newSeed, clock, bookmarkEvery, simulatedPodStart);
   }
 
   public Options withClock(InstantSource newClock) {
-    return new Options(version, seed, newClock, bookmarkEvery);
+    return new Options(version, seed, newClock, bookmarkEvery, simulatedPodStart);
   }
 
   public Options withBookmarkEvery(Duration duration) {
-    return new Options(version, seed, clock, duration);
+    return new Options(version, seed, clock, duration, simulatedPodStart);
+  }
+
+  /**
+   * Makes the status of DaemonSets, Deployments and StatefulSets move as if pods became ready, one
+   * after the other; no pods are created.
+   */
+  public Options withSimulatedControllers(Duration perPod) {
+    return new Options(version, seed, clock, bookmarkEvery, Optional.of(perPod));
   }
 }

@@ -18,14 +18,14 @@ public final class ApplyConflictException extends RuntimeException {
     this.conflicts = conflicts;
   }
 
-  static ApplyConflictException of(Managers managers, Map<ManagerId, FieldSet> owners) {
+  static ApplyConflictException of(Map<ManagerId, FieldSet> owners) {
     List<Conflict> conflicts = new ArrayList<>();
     List<String> lines = new ArrayList<>();
     owners.entrySet().stream()
         .sorted(Comparator.comparing(owner -> owner.getKey().name()))
         .forEach(
             owner -> {
-              String manager = shown(managers, owner.getKey());
+              String manager = shown(owner.getKey());
               lines.add("conflicts with %s:".formatted(manager));
               for (List<PathElement> path : owner.getValue().paths()) {
                 conflicts.add(new Conflict(manager, shown(path)));
@@ -54,13 +54,11 @@ public final class ApplyConflictException extends RuntimeException {
     return text.toString();
   }
 
-  private static String shown(Managers managers, ManagerId id) {
+  private static String shown(ManagerId id) {
     String quoted = '"' + id.name() + '"';
     if (id.applies()) {
       return quoted;
     }
-    String time =
-        managers.share(id).flatMap(Managers.Share::time).map(at -> " at " + at).orElse("");
-    return quoted + " using " + id.apiVersion() + time;
+    return quoted + " using " + id.apiVersion();
   }
 }

@@ -74,23 +74,34 @@ final class FieldSet {
     }
   }
 
-  /** Adds the structs on the way to each member, since those are only there for their fields. */
-  FieldSet withNamedFields(Type type) {
+  /**
+   * Widens ownership of a whole object or list, taken when it was empty or of one piece, to the
+   * fields that it has now.
+   *
+   * @param value the fields of the value that is stored
+   */
+  FieldSet widened(FieldSet value, Type type) {
     FieldSet result = new FieldSet();
     result.members.addAll(members);
     for (Map.Entry<PathElement, FieldSet> child : children.entrySet()) {
-      Type below = Type.Any.ANY;
-      if (child.getKey() instanceof PathElement.FieldName(String name)) {
-        below = type.field(name);
-        if (type.declares(name)) {
-          result.members.add(child.getKey());
-        }
-      } else if (type instanceof ListOf list) {
-        below = list.element();
+      PathElement element = child.getKey();
+      result.children.put(
+          element, child.getValue().widened(value.below(element), below(type, element)));
+    }
+    for (PathElement member : members) {
+      if (!children.containsKey(member) && !value.below(member).isEmpty()) {
+        result.children.put(member, value.below(member));
       }
-      result.children.put(child.getKey(), child.getValue().withNamedFields(below));
     }
     return result;
+  }
+
+  private static Type below(Type type, PathElement element) {
+    return switch (element) {
+      case PathElement.FieldName(String name) -> type.field(name);
+      case PathElement.Key _, PathElement.Value _, PathElement.Index _ ->
+          type instanceof ListOf list ? list.element() : Type.Any.ANY;
+    };
   }
 
   /** All paths in the order in which the server lists them. */

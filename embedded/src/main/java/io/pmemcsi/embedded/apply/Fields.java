@@ -57,9 +57,7 @@ final class Fields {
     for (Map.Entry<String, JsonNode> field : value.properties()) {
       path.add(new FieldName(field.getKey()));
       visit(field.getValue(), type.field(field.getKey()));
-      boolean empty =
-          field.getValue().isNull() || (field.getValue().isObject() && field.getValue().isEmpty());
-      if (empty || !type.declares(field.getKey())) {
+      if (!type.declares(field.getKey())) {
         set.insert(path);
       }
       path.removeLast();

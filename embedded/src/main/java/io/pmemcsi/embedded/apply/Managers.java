@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.pmemcsi.embedded.json.Json;
+import io.pmemcsi.embedded.schema.Type;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -99,6 +100,14 @@ final class Managers {
       shares.remove(id);
     } else {
       shares.put(id, share);
+    }
+  }
+
+  /** Widens what each owns, see {@link FieldSet#widened}. */
+  void widen(FieldSet value, Type type) {
+    for (Map.Entry<ManagerId, Share> entry : List.copyOf(shares.entrySet())) {
+      shares.put(
+          entry.getKey(), entry.getValue().with(entry.getValue().fields().widened(value, type)));
     }
   }
 

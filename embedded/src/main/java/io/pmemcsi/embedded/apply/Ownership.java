@@ -20,6 +20,9 @@ import java.util.Optional;
  * @param time now, as the server writes times
  */
 public record Ownership(Struct type, String apiVersion, String manager, String time) {
+  /** Owns what was there before the first apply. */
+  private static final String FIRST = "before-first-apply";
+
   /** Fields that the server itself looks after: nobody owns them. */
   private static final FieldSet UNOWNED = unowned();
 
@@ -35,6 +38,12 @@ public record Ownership(Struct type, String apiVersion, String manager, String t
     }
     ObjectNode before = unmanaged(live);
     ObjectNode after = unmanaged(changed);
+    boolean exists = Json.at(live, "metadata").has("uid");
+    if (managers.shares().isEmpty() && exists) {
+      // Nobody owned anything so far, so the server does not begin to keep book now.
+      return after;
+    }
+    managers.widen(Fields.of(before, type), type);
     Merging.Result difference = Merging.of(before, after, type);
     FieldSet written = difference.modified().union(difference.added());
     ManagerId nobody = ManagerId.updater("", "");
@@ -52,11 +61,16 @@ public record Ownership(Struct type, String apiVersion, String manager, String t
   /**
    * The live object with a configuration applied to it.
    *
+   * @param empty an object in which nobody wrote anything yet
    * @throws ApplyConflictException without force, where others own what would change
    */
-  public ObjectNode apply(ObjectNode live, ObjectNode config, boolean force) {
+  public ObjectNode apply(ObjectNode empty, ObjectNode live, ObjectNode config, boolean force) {
     Managers managers = managersOf(live);
     ObjectNode before = unmanaged(live);
+    if (managers.shares().isEmpty()) {
+      managers = managersOf(new Ownership(type, apiVersion, FIRST, time).update(empty, before));
+    }
+    managers.widen(Fields.of(before, type), type);
     ManagerId id = ManagerId.applier(manager);
     Optional<Share> last = managers.share(id);
     JsonNode merged = Merging.of(before, config, type).merged();
@@ -67,7 +81,7 @@ public record Ownership(Struct type, String apiVersion, String manager, String t
     FieldSet written = difference.modified().union(difference.added());
     Map<ManagerId, FieldSet> owners = managers.owners(written, id);
     if (!force && !owners.isEmpty()) {
-      throw ApplyConflictException.of(managers, owners);
+      throw ApplyConflictException.of(owners);
     }
     managers.take(written, id);
     managers.take(difference.removed(), id);
@@ -77,23 +91,21 @@ public record Ownership(Struct type, String apiVersion, String manager, String t
     return managed(same ? before : after, managers);
   }
 
-  /** Removes what this manager applied last time, not this time, and no other applier wants. */
+  /** Removes what this manager applied last time, not this time, and nobody else owns. */
   private JsonNode prune(JsonNode merged, Optional<Share> last, Managers managers) {
     if (last.isEmpty()) {
       return merged;
     }
-    FieldSet lastFields = last.get().fields().withNamedFields(type);
+    FieldSet lastFields = last.get().fields();
     JsonNode pruned = Fields.without(merged, lastFields, type);
     FieldSet wanted = new FieldSet();
-    for (Map.Entry<ManagerId, Share> entry : managers.shares().entrySet()) {
-      if (entry.getKey().applies()) {
-        wanted = wanted.union(entry.getValue().fields());
-      }
+    for (Share share : managers.shares().values()) {
+      wanted = wanted.union(share.fields());
     }
-    FieldSet all = Fields.of(merged, type).withNamedFields(type);
-    FieldSet kept = Fields.of(pruned, type).withNamedFields(type);
-    pruned = Fields.without(merged, all.difference(kept.union(wanted.withNamedFields(type))), type);
-    kept = Fields.of(pruned, type).withNamedFields(type);
+    FieldSet all = Fields.of(merged, type);
+    FieldSet kept = Fields.of(pruned, type);
+    pruned = Fields.without(merged, all.difference(kept.union(wanted)), type);
+    kept = Fields.of(pruned, type);
     return Fields.without(merged, all.difference(kept).intersection(lastFields), type);
   }
 

@@ -49,24 +49,30 @@ public final class Front implements HttpHandler {
 
   @Override
   public void handle(HttpExchange exchange) throws IOException {
-    try (exchange) {
-      try {
-        answer(exchange);
-      } catch (ApiException e) {
-        send(exchange, e.answer());
-      } catch (InterruptedException _) {
-        Thread.currentThread().interrupt();
-        throw new CutException();
-      } catch (CutException | IOException e) {
-        throw e;
-      } catch (RuntimeException e) {
-        LOG.atError()
-            .addKeyValue("method", exchange.getRequestMethod())
-            .addKeyValue("uri", exchange.getRequestURI())
-            .setCause(e)
-            .log("request failed inside the embedded API");
-        send(exchange, ApiException.of(500, "InternalError", e.toString()).answer());
-      }
+    try {
+      answerOrRefuse(exchange);
+    } catch (InterruptedException _) {
+      Thread.currentThread().interrupt();
+      throw new CutException();
+    }
+    // Not after a cut: closing would end the answer in good order.
+    exchange.close();
+  }
+
+  private void answerOrRefuse(HttpExchange exchange) throws IOException, InterruptedException {
+    try {
+      answer(exchange);
+    } catch (ApiException e) {
+      send(exchange, e.answer());
+    } catch (CutException e) {
+      throw e;
+    } catch (RuntimeException e) {
+      LOG.atError()
+          .addKeyValue("method", exchange.getRequestMethod())
+          .addKeyValue("uri", exchange.getRequestURI())
+          .setCause(e)
+          .log("request failed inside the embedded API");
+      send(exchange, ApiException.of(500, "InternalError", e.toString()).answer());
     }
   }
 
@@ -86,11 +92,15 @@ public final class Front implements HttpHandler {
       send(exchange, new ApiAnswer(200, page.get()));
       return;
     }
-    Address address = Address.of(path).orElseThrow(ApiException::noSuchPage);
-    ResourceType type =
-        api.catalog()
-            .find(now.objects(), address.group(), address.version(), address.plural())
-            .orElseThrow(ApiException::noSuchPage);
+    Optional<Address> known = Address.of(path);
+    Optional<ResourceType> found =
+        known.flatMap(a -> api.catalog().find(now.objects(), a.group(), a.version(), a.plural()));
+    if (found.isEmpty()) {
+      send(exchange, 404, "text/plain", "404 page not found\n".getBytes(StandardCharsets.UTF_8));
+      return;
+    }
+    Address address = known.orElseThrow();
+    ResourceType type = found.get();
     if (header(exchange, "Upgrade").equalsIgnoreCase("websocket")) {
       // A plain answer makes clients watch by HTTP, as they do behind proxies without WebSockets.
       send(exchange, 200, "application/json", "{}".getBytes(StandardCharsets.UTF_8));
@@ -103,7 +113,7 @@ public final class Front implements HttpHandler {
       HttpExchange exchange, Address address, ResourceType type, byte[] bytes) {
     Map<String, String> query = Address.query(exchange.getRequestURI());
     Verb verb = verb(exchange.getRequestMethod(), address, query);
-    checkSubresource(type, address.subresource());
+    checkSubresource(type, address);
     String contentType = header(exchange, "Content-Type").split(";", 2)[0].strip();
     Optional<JsonNode> body =
         bytes.length == 0 ? Optional.empty() : Optional.of(Bodies.parse(contentType, bytes));
@@ -119,16 +129,16 @@ public final class Front implements HttpHandler {
         header(exchange, "User-Agent"));
   }
 
-  private static void checkSubresource(ResourceType type, String subresource) {
+  private static void checkSubresource(ResourceType type, Address address) {
     boolean known =
-        switch (subresource) {
+        switch (address.subresource()) {
           case "" -> true;
           case "status" -> type.status();
           case "scale" -> type.scale();
           default -> false;
         };
     if (!known) {
-      throw ApiException.noSuchPage();
+      throw ApiException.noSuchPart(type, address.name());
     }
   }
 

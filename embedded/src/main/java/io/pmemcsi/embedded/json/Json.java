@@ -9,8 +9,6 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import java.util.Iterator;
-import java.util.Map;
 
 /** JSON trees: parsing, walking and comparing them the way an API server does. */
 public final class Json {
@@ -90,22 +88,5 @@ public final class Json {
       copy.remove(name);
     }
     return copy;
-  }
-
-  /** Removes every null from objects, at any depth; nulls in lists stay. */
-  public static void dropNulls(JsonNode node) {
-    if (node instanceof ObjectNode object) {
-      Iterator<Map.Entry<String, JsonNode>> fields = object.properties().iterator();
-      while (fields.hasNext()) {
-        JsonNode value = fields.next().getValue();
-        if (value.isNull()) {
-          fields.remove();
-        } else {
-          dropNulls(value);
-        }
-      }
-    } else if (node instanceof ArrayNode array) {
-      array.forEach(Json::dropNulls);
-    }
   }
 }

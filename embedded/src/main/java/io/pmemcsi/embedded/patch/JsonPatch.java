@@ -18,7 +18,7 @@ public final class JsonPatch {
   /** The patched copy of a value. */
   public static JsonNode apply(JsonNode value, JsonNode patch) {
     if (!patch.isArray()) {
-      throw malformed("a JSON patch is a list of operations");
+      throw malformed("json: cannot unmarshal object into Go value of type jsonpatch.Patch");
     }
     JsonPatch work = new JsonPatch(value.deepCopy());
     patch.forEach(work::operation);

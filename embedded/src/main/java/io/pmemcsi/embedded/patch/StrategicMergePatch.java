@@ -67,32 +67,26 @@ public final class StrategicMergePatch {
   }
 
   private static ArrayNode union(ArrayNode target, ArrayNode patch) {
-    for (JsonNode item : patch) {
-      if (position(target, item) < 0) {
-        target.add(item);
+    List<JsonNode> others = new ArrayList<>();
+    for (JsonNode item : target) {
+      if (find(patch, "", item) < 0) {
+        others.add(item);
       }
     }
-    return target;
+    List<JsonNode> named = new ArrayList<>();
+    patch.forEach(named::add);
+    return ordered(others, named, target, "");
   }
 
   private static void deleteItems(JsonNode target, JsonNode gone) {
     if (target instanceof ArrayNode array) {
       for (JsonNode item : gone) {
-        int at = position(array, item);
+        int at = find(array, "", item);
         if (at >= 0) {
           array.remove(at);
         }
       }
     }
-  }
-
-  private static int position(ArrayNode array, JsonNode wanted) {
-    for (int i = 0; i < array.size(); i++) {
-      if (Json.same(array.get(i), wanted)) {
-        return i;
-      }
-    }
-    return -1;
   }
 
   private static ArrayNode mergeItems(ArrayNode target, ArrayNode patch, ListOf list) {
@@ -103,7 +97,8 @@ public final class StrategicMergePatch {
         base = Json.array();
       }
     }
-    ArrayNode added = Json.array();
+    ArrayNode before = base.deepCopy();
+    List<JsonNode> named = new ArrayList<>();
     for (JsonNode item : patch) {
       if (Json.text(item, "$patch").equals("replace") && item.size() == 1) {
         continue;
@@ -114,42 +109,44 @@ public final class StrategicMergePatch {
             "map: %s does not contain declared merge key: %s".formatted(item, key));
       }
       int at = find(base, key, item.path(key));
-      if (Json.text(item, "$patch").equals("delete")) {
-        if (at >= 0) {
-          base.remove(at);
-        }
-      } else if (at >= 0) {
-        base.set(at, merge(base.get(at), item, list.element()));
-      } else {
-        added.add(merge(Json.object(), item, list.element()));
+      JsonNode old = at >= 0 ? base.remove(at) : Json.object();
+      if (!Json.text(item, "$patch").equals("delete")) {
+        named.add(merge(old, item, list.element()));
       }
     }
-    // New items go in front of those the patch does not mention.
-    return base.isEmpty() ? added : ordered(base, added, patch, key);
+    List<JsonNode> others = new ArrayList<>();
+    base.forEach(others::add);
+    return ordered(others, named, before, key);
   }
 
-  private static ArrayNode ordered(ArrayNode base, ArrayNode added, ArrayNode patch, String key) {
+  /**
+   * Puts the items that the patch does not mention among those it does, where both are known in the
+   * order they had; new items keep the order of the patch.
+   */
+  private static ArrayNode ordered(
+      List<JsonNode> others, List<JsonNode> named, ArrayNode before, String key) {
     ArrayNode all = Json.array();
-    for (JsonNode item : patch) {
-      int inBase = find(base, key, item.path(key));
-      int inAdded = find(added, key, item.path(key));
-      if (inBase >= 0) {
-        all.add(base.get(inBase));
-      } else if (inAdded >= 0) {
-        all.add(added.get(inAdded));
+    int i = 0;
+    int j = 0;
+    while (i < others.size() || j < named.size()) {
+      boolean otherFirst = j >= named.size();
+      if (!otherFirst && i < others.size()) {
+        int other = find(before, key, keyOf(others.get(i), key));
+        int name = find(before, key, keyOf(named.get(j), key));
+        otherFirst = other >= 0 && name >= 0 && other < name;
       }
-    }
-    for (JsonNode item : base) {
-      if (find(all, key, item.path(key)) < 0) {
-        all.add(item);
-      }
+      all.add(otherFirst ? others.get(i++) : named.get(j++));
     }
     return all;
   }
 
+  private static JsonNode keyOf(JsonNode item, String key) {
+    return key.isEmpty() ? item : item.path(key);
+  }
+
   private static int find(ArrayNode array, String key, JsonNode wanted) {
     for (int i = 0; i < array.size(); i++) {
-      if (Json.same(array.get(i).path(key), wanted)) {
+      if (Json.same(keyOf(array.get(i), key), wanted)) {
         return i;
       }
     }

@@ -15,6 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * The OpenAPI schema of one version of a custom kind.
@@ -27,12 +28,16 @@ public record CustomSchema(ObjectNode openApi, String listKind, boolean preserve
   static final String EMBEDDED = "x-kubernetes-embedded-resource";
   static final String INT_OR_STRING = "x-kubernetes-int-or-string";
 
-  /** Drops unknown fields and nulls, then fills in defaults, in place. */
-  public void normalise(ObjectNode object) {
+  /**
+   * Drops unknown fields, then fills in defaults, in place.
+   *
+   * @param dropNulls whether nulls that the schema does not allow are dropped too
+   */
+  public void normalise(ObjectNode object, boolean dropNulls) {
     if (!preserve) {
       new Pruning().root(object, openApi);
     }
-    new Defaulting().root(object, openApi);
+    new Defaulting(dropNulls).root(object, openApi);
   }
 
   /** What is wrong with an object; empty where nothing is. */
@@ -48,6 +53,20 @@ public record CustomSchema(ObjectNode openApi, String listKind, boolean preserve
     fields.put("kind", field(Scalar.STRING));
     fields.put("metadata", field(objectMeta));
     return new Struct("", root.atomic(), root.open() || preserve, fields);
+  }
+
+  /**
+   * Whether a server of 1.20 can merge by this schema: its reader stumbles over alternatives, which
+   * is also how it spells a value that is a number or a string, and then takes all as untyped.
+   */
+  public boolean typable() {
+    return Stream.of(INT_OR_STRING, "anyOf", "oneOf", "allOf", "not")
+        .noneMatch(word -> openApi.findValue(word) != null);
+  }
+
+  /** The type of a custom kind that cannot be merged by its schema. */
+  public static Struct untyped() {
+    return new Struct("", false, true, Map.of());
   }
 
   private static ObjectNode withProperties(ObjectNode schema) {
@@ -90,7 +109,7 @@ public record CustomSchema(ObjectNode openApi, String listKind, boolean preserve
     if (schema.path("additionalProperties").isObject()) {
       return new MapOf(typeOf(schema.path("additionalProperties")), atomic);
     }
-    return new MapOf(Any.ANY, atomic);
+    return new MapOf(Any.ATOMIC, atomic);
   }
 
   private static Type list(JsonNode schema) {

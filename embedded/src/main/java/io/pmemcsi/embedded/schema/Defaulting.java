@@ -7,6 +7,12 @@ import java.util.Map;
 
 /** Fills in the defaults of a structural schema; a null that is not allowed counts as absent. */
 final class Defaulting {
+  private final boolean dropNulls;
+
+  Defaulting(boolean dropNulls) {
+    this.dropNulls = dropNulls;
+  }
+
   void root(ObjectNode object, JsonNode schema) {
     fill(object, schema);
   }
@@ -29,7 +35,7 @@ final class Defaulting {
         JsonNode preset = property.getValue().get("default");
         if (preset != null) {
           object.set(property.getKey(), preset.deepCopy());
-        } else if (forbiddenNull) {
+        } else if (forbiddenNull && dropNulls) {
           object.remove(property.getKey());
         }
       }

@@ -20,9 +20,12 @@ public sealed interface Type {
     INTSTR
   }
 
-  /** A value of unknown shape: objects merge by field, lists are replaced as a whole. */
+  /** A value of unknown shape. */
   enum Any implements Type {
-    ANY;
+    /** Objects merge by field, lists are replaced as a whole. */
+    ANY,
+    /** All of it is replaced as a whole. */
+    ATOMIC;
 
     private static final Type OBJECT = new MapOf(ANY, false);
     private static final Type LIST = new ListOf(ListKind.ATOMIC, List.of(), ANY);

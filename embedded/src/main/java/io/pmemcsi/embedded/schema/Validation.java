@@ -37,7 +37,7 @@ final class Validation {
     } else if (value.isArray()) {
       int index = 0;
       for (JsonNode item : value) {
-        check("%s[%d]".formatted(path, index++), item, schema.path("items"));
+        check(itemPath(path, index++), item, schema.path("items"));
       }
     }
   }
@@ -45,7 +45,8 @@ final class Validation {
   private void checkObject(String path, JsonNode value, JsonNode schema) {
     for (JsonNode required : schema.path("required")) {
       if (!value.has(required.asText())) {
-        errors.add(FieldError.required(child(path, required.asText()), ""));
+        errors.add(
+            FieldError.required(child(path.replaceFirst("\\[\\d+]$", ""), required.asText()), ""));
       }
     }
     for (Map.Entry<String, JsonNode> field : value.properties()) {
@@ -142,6 +143,11 @@ final class Validation {
       case NUMBER -> value.isIntegralNumber() ? "integer" : "number";
       case NULL, MISSING -> "null";
     };
+  }
+
+  // The server of 1.20 does not say which item it is where a field is missing; it does elsewhere.
+  private static String itemPath(String path, int index) {
+    return "%s[%d]".formatted(path, index);
   }
 
   private static String child(String path, String name) {

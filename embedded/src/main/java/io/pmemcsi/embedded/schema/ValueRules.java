@@ -60,7 +60,7 @@ final class ValueRules {
   private void text() {
     String text = value.textValue();
     int length = text.codePointCount(0, text.length());
-    bounds(length, "minLength", "maxLength", "chars long", "should be at");
+    bounds(length, "minLength", "maxLength", "chars long", "should be at", shown(value));
     String pattern = Json.text(schema, "pattern");
     if (!pattern.isEmpty()) {
       refuseIf(!matches(pattern, text), "should match '%s'", pattern);
@@ -68,30 +68,43 @@ final class ValueRules {
   }
 
   private void array() {
-    bounds(value.size(), "minItems", "maxItems", "items", "should have at");
+    bounds(
+        value.size(),
+        "minItems",
+        "maxItems",
+        "items",
+        "should have at",
+        Integer.toString(value.size()));
   }
 
   private void properties() {
-    bounds(value.size(), "minProperties", "maxProperties", "properties", "should have at");
+    bounds(
+        value.size(),
+        "minProperties",
+        "maxProperties",
+        "properties",
+        "should have at",
+        Integer.toString(value.size()));
   }
 
-  private void bounds(int size, String min, String max, String unit, String words) {
-    if (schema.path(min).isNumber()) {
-      refuseIf(
-          size < schema.path(min).asLong(), words + " least %s " + unit, schema.path(min).asText());
+  private void bounds(int size, String min, String max, String unit, String words, String shown) {
+    if (size < schema.path(min).asLong()) {
+      refuse(words + " least %s " + unit, schema.path(min).asText(), shown);
     }
-    if (schema.path(max).isNumber()) {
-      refuseIf(
-          size > schema.path(max).asLong(), words + " most %s " + unit, schema.path(max).asText());
+    if (size > schema.path(max).asLong(Long.MAX_VALUE)) {
+      refuse(words + " most %s " + unit, schema.path(max).asText(), shown);
     }
   }
 
   private void refuseIf(boolean wrong, String rule, String limit) {
     if (wrong) {
-      errors.add(
-          FieldError.invalid(
-              path, shown(value), "%s in body %s".formatted(path, rule.formatted(limit))));
+      refuse(rule, limit, shown(value));
     }
+  }
+
+  private void refuse(String rule, String limit, String shown) {
+    errors.add(
+        FieldError.invalid(path, shown, "%s in body %s".formatted(path, rule.formatted(limit))));
   }
 
   private static boolean matches(String pattern, String text) {

@@ -29,6 +29,8 @@ public final class Api {
           "clusterroles.rbac.authorization.k8s.io",
           "clusterrolebindings.rbac.authorization.k8s.io");
 
+  private static final String SCHEME = "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30";
+
   private final Store store;
   private final Catalog catalog;
   private final Surroundings surroundings;
@@ -160,7 +162,7 @@ public final class Api {
     for (ObjectNode object :
         List.copyOf(transaction.list(type.group(), type.plural(), request.namespace()))) {
       if (filter.test(object)) {
-        items.add(Reading.as(type, object));
+        items.add(Reading.item(type, object));
         deleting.delete(type, object, DeleteOptions.of(request));
       }
     }
@@ -174,18 +176,45 @@ public final class Api {
     String kind = Json.text(object, "kind");
     String apiVersion = Json.text(object, "apiVersion");
     ResourceType type = request.type();
-    if ((!kind.isEmpty() && !kind.equals(type.kind()))
-        || (!apiVersion.isEmpty() && !apiVersion.equals(type.apiVersion()))) {
+    if (type.custom().isPresent() && kind.isEmpty()) {
       throw ApiException.badRequest(
-          "%s in version \"%s\" cannot be handled as a %s: converting (%s) to (%s): unknown conversion"
-              .formatted(kind, type.version(), type.kind(), kind, type.kind()));
+          "%s in version \"%s\" cannot be handled as a %s: unmarshalerDecoder: Object 'Kind' is missing in '%s'"
+              .formatted(type.kind(), type.version(), type.kind(), object));
+    }
+    boolean otherKind = !kind.isEmpty() && !kind.equals(type.kind());
+    boolean otherVersion = !apiVersion.isEmpty() && !apiVersion.equals(type.apiVersion());
+    if (otherKind || otherVersion) {
+      throw ApiException.badRequest(
+          otherVersion && type.custom().isPresent()
+              ? "the API version in the data (%s) does not match the expected API version (%s)"
+                  .formatted(apiVersion, type.apiVersion())
+              : wrongType(type, kind, apiVersion, otherVersion));
     }
     String namespace = new Meta(object).namespace();
     if (!namespace.isEmpty() && !namespace.equals(request.namespace())) {
       throw ApiException.badRequest(
-          "the namespace of the provided object does not match the namespace sent on the request");
+          request.verb() == Verb.UPDATE
+              ? "the namespace of the object (%s) does not match the namespace on the request (%s)"
+                  .formatted(namespace, request.namespace())
+              : "the namespace of the provided object does not match the namespace sent on the"
+                    + " request");
     }
     return object;
+  }
+
+  private static String wrongType(
+      ResourceType type, String kind, String apiVersion, boolean otherVersion) {
+    String why =
+        otherVersion
+            ? "no kind \"%s\" is registered for version \"%s\" in scheme \"%s\""
+                .formatted(kind, apiVersion, SCHEME)
+            : "converting (v1.%s) to (core.%s): unknown conversion".formatted(kind, type.kind());
+    return "%s in version \"%s\" cannot be handled as a %s: %s"
+        .formatted(
+            kind,
+            otherVersion ? apiVersion.substring(apiVersion.indexOf('/') + 1) : type.version(),
+            type.kind(),
+            why);
   }
 
   /** Undoes a transaction after its answer is known. */

@@ -52,9 +52,12 @@ public final class ApiException extends RuntimeException {
         .detail(type, name, type.plural());
   }
 
-  static ApiException alreadyExists(ResourceType type, String name) {
+  static ApiException alreadyExists(ResourceType type, String name, boolean deleting) {
+    String prefix = deleting ? "object is being deleted: " : "";
     return of(
-            409, "AlreadyExists", "%s \"%s\" already exists".formatted(type.groupResource(), name))
+            409,
+            "AlreadyExists",
+            "%s%s \"%s\" already exists".formatted(prefix, type.groupResource(), name))
         .detail(type, name, type.plural());
   }
 
@@ -65,6 +68,14 @@ public final class ApiException extends RuntimeException {
             "Operation cannot be fulfilled on %s \"%s\": %s"
                 .formatted(type.groupResource(), name, why))
         .detail(type, name, type.plural());
+  }
+
+  static ApiException precondition(ResourceType type, String name, String why) {
+    return of(
+            409,
+            "Conflict",
+            "Operation cannot be fulfilled on %s \"%s\": %s".formatted(type.groupKind(), name, why))
+        .detail(type, name, type.kind());
   }
 
   static ApiException modified(ResourceType type, String name) {
@@ -122,6 +133,59 @@ public final class ApiException extends RuntimeException {
     return refusal;
   }
 
+  /** An update of a custom resource that names no version, worded unlike all else. */
+  static ApiException versionNeeded(ResourceType type, String name) {
+    ApiException refusal =
+        invalid(
+            type,
+            name,
+            List.of(
+                FieldError.invalid(
+                    "metadata.resourceVersion", "0x0", "must be specified for an update")));
+    String message = Json.text(refusal.status, "message");
+    refusal.status.put("message", message.replace(type.groupKind(), type.groupResource()));
+    ((ObjectNode) refusal.status.get("details")).put("kind", type.plural());
+    return refusal;
+  }
+
+  /** A patch for which the server has no better words. */
+  static ApiException rejected() {
+    ApiException refusal =
+        of(422, "Invalid", "the server rejected our request due to an error in our request");
+    refusal.status.putObject("details");
+    return refusal;
+  }
+
+  /** An applied configuration with fields that its kind does not have. */
+  static ApiException untypable(String why) {
+    return bare("failed to create typed patch object: " + why);
+  }
+
+  /** A failure for which the server has no reason of its own. */
+  static ApiException bare(String message) {
+    ApiException refusal = of(500, "", message);
+    refusal.status.remove("reason");
+    return refusal;
+  }
+
+  static ApiException managerNeeded() {
+    String why = "is required for apply patch";
+    ApiException refusal =
+        of(
+            422,
+            "Invalid",
+            "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: " + why);
+    ObjectNode details = refusal.status.putObject("details");
+    details.put("group", "meta.k8s.io").put("kind", "PatchOptions");
+    details
+        .putArray("causes")
+        .addObject()
+        .put("reason", "FieldValueRequired")
+        .put("message", "Required value: " + why)
+        .put("field", "fieldManager");
+    return refusal;
+  }
+
   static ApiException badRequest(String message) {
     return of(400, "BadRequest", message);
   }
@@ -130,14 +194,11 @@ public final class ApiException extends RuntimeException {
     return of(410, "Expired", message);
   }
 
-  static ApiException internal(String message) {
-    ApiException refusal = of(500, "InternalError", "Internal error occurred: " + message);
-    refusal.status.putObject("details").putArray("causes").addObject().put("message", message);
-    return refusal;
-  }
-
-  /** No such address. */
-  public static ApiException noSuchPage() {
+  /** No such subresource. */
+  public static ApiException noSuchPart(ResourceType type, String name) {
+    if (type.custom().isPresent()) {
+      return notFound(type, name);
+    }
     ApiException refusal = of(404, "NotFound", "the server could not find the requested resource");
     refusal.status.putObject("details");
     return refusal;

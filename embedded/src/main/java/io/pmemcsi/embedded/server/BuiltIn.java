@@ -14,6 +14,8 @@ import java.util.Map;
  * What the server does to built-in objects beyond the type table: defaults that depend on others.
  */
 final class BuiltIn {
+  static final String TEMPLATE_GENERATION = "deprecated.daemonset.template.generation";
+
   private BuiltIn() {}
 
   /** Reads a client's object as the server's own type, in place. */
@@ -27,8 +29,19 @@ final class BuiltIn {
   private static void preDefaults(ObjectNode object, ResourceType type) {
     switch (type.groupResource()) {
       case "deployments.apps" -> rollingUpdate(Json.at(object, "spec", "strategy"));
-      case "daemonsets.apps", "statefulsets.apps" ->
-          rollingUpdate(Json.at(object, "spec", "updateStrategy"));
+      case "daemonsets.apps" -> {
+        rollingUpdate(Json.at(object, "spec", "updateStrategy"));
+        templateGeneration(object);
+      }
+      case "statefulsets.apps" -> {
+        rollingUpdate(Json.at(object, "spec", "updateStrategy"));
+        Json.at(object, "spec", "volumeClaimTemplates")
+            .forEach(
+                claim ->
+                    ((ObjectNode) claim)
+                        .put("apiVersion", "v1")
+                        .put("kind", "PersistentVolumeClaim"));
+      }
       case "customresourcedefinitions.apiextensions.k8s.io" -> crdNames(object);
       default -> {}
     }
@@ -38,6 +51,14 @@ final class BuiltIn {
     String type = Json.text(strategy, "type");
     if (strategy instanceof ObjectNode object && (type.isEmpty() || type.equals("RollingUpdate"))) {
       Json.child(object, "rollingUpdate");
+    }
+  }
+
+  // What is left of a field of older versions, which counted the changes of the pod template.
+  private static void templateGeneration(ObjectNode daemonSet) {
+    ObjectNode annotations = Json.child(Json.child(daemonSet, "metadata"), "annotations");
+    if (!annotations.has(TEMPLATE_GENERATION)) {
+      annotations.put(TEMPLATE_GENERATION, "1");
     }
   }
 
@@ -55,13 +76,13 @@ final class BuiltIn {
 
   private static void conditionalDefaults(ObjectNode object, ResourceType type) {
     switch (type.groupResource()) {
-      case "pods" -> pod(object.path("spec"));
+      case "pods" -> pod(object.path("spec"), true);
       case "deployments.apps",
           "daemonsets.apps",
           "statefulsets.apps",
           "replicasets.apps",
           "jobs.batch" ->
-          pod(Json.at(object, "spec", "template", "spec"));
+          pod(Json.at(object, "spec", "template", "spec"), false);
       case "services" -> Json.at(object, "spec", "ports").forEach(BuiltIn::servicePort);
       case "secrets" -> secret(object);
       case "rolebindings.rbac.authorization.k8s.io",
@@ -71,7 +92,7 @@ final class BuiltIn {
     }
   }
 
-  private static void pod(JsonNode spec) {
+  private static void pod(JsonNode spec, boolean itself) {
     if (!(spec instanceof ObjectNode pod)) {
       return;
     }
@@ -82,7 +103,7 @@ final class BuiltIn {
     }
     boolean hostNetwork = pod.path("hostNetwork").asBoolean();
     for (String list : new String[] {"initContainers", "containers"}) {
-      pod.path(list).forEach(container -> container((ObjectNode) container, hostNetwork));
+      pod.path(list).forEach(container -> container((ObjectNode) container, hostNetwork, itself));
     }
     for (JsonNode volume : pod.path("volumes")) {
       if (volume.size() == 1) {
@@ -91,18 +112,18 @@ final class BuiltIn {
     }
   }
 
-  private static void container(ObjectNode container, boolean hostNetwork) {
+  private static void container(ObjectNode container, boolean hostNetwork, boolean requests) {
     if (!container.has("imagePullPolicy")) {
       String image = Json.text(container, "image");
       String tag = image.substring(image.lastIndexOf('/') + 1);
       boolean latest = (!tag.contains(":") && !tag.contains("@")) || tag.endsWith(":latest");
       container.put("imagePullPolicy", latest ? "Always" : "IfNotPresent");
     }
-    if (Json.at(container, "resources", "limits") instanceof ObjectNode limits) {
-      ObjectNode requests = Json.child((ObjectNode) container.get("resources"), "requests");
+    if (requests && Json.at(container, "resources", "limits") instanceof ObjectNode limits) {
+      ObjectNode wanted = Json.child((ObjectNode) container.get("resources"), "requests");
       for (Map.Entry<String, JsonNode> limit : limits.properties()) {
-        if (!requests.has(limit.getKey())) {
-          requests.set(limit.getKey(), limit.getValue());
+        if (!wanted.has(limit.getKey())) {
+          wanted.set(limit.getKey(), limit.getValue());
         }
       }
     }

@@ -21,15 +21,22 @@ public final class Catalog {
 
   private final List<ResourceType> builtIn;
   private final Struct objectMeta;
+  private final boolean old;
   private final Map<String, List<ResourceType>> custom = new ConcurrentHashMap<>();
 
   Catalog(TypeTable table, ServerVersion version) {
     builtIn = table.resources().stream().filter(version::serves).toList();
     objectMeta = table.type("ObjectMeta");
+    old = !version.newer();
   }
 
   Struct objectMeta() {
     return objectMeta;
+  }
+
+  /** Whether the server pretends to be newer than the one whose every detail is known. */
+  boolean newer() {
+    return !old;
   }
 
   /** Every kind in every served version. */
@@ -81,7 +88,7 @@ public final class Catalog {
               version.path("subresources").has("status"),
               version.path("subresources").has("scale"),
               true,
-              schema.type(objectMeta),
+              !old || schema.typable() ? schema.type(objectMeta) : CustomSchema.untyped(),
               Optional.of(schema)));
     }
     return types;

@@ -23,8 +23,11 @@ record Checks(ResourceType type) {
     List<FieldError> errors = new ArrayList<>();
     name(object, errors);
     type.custom().ifPresent(schema -> errors.addAll(schema.validate(object)));
-    if (type.group().equals("apps")) {
+    if (type.group().equals("apps") && !type.plural().equals("controllerrevisions")) {
       selector(object, errors);
+      images(Json.at(object, "spec", "template", "spec"), "spec.template.spec", errors);
+    } else if (type.is("", "pods")) {
+      images(object.path("spec"), "spec", errors);
     }
     refuse(object, errors);
   }
@@ -33,10 +36,13 @@ record Checks(ResourceType type) {
     List<FieldError> errors = new ArrayList<>();
     newFinalizers(object, live, errors);
     type.custom().ifPresent(schema -> errors.addAll(schema.validate(object)));
-    immutable(object, live, errors);
-    if (type.group().equals("apps")) {
+    if (type.group().equals("apps") && !type.plural().equals("controllerrevisions")) {
       selector(object, errors);
+      images(Json.at(object, "spec", "template", "spec"), "spec.template.spec", errors);
+    } else if (type.is("", "pods")) {
+      images(object.path("spec"), "spec", errors);
     }
+    immutable(object, live, errors);
     refuse(object, errors);
   }
 
@@ -87,6 +93,21 @@ record Checks(ResourceType type) {
     }
   }
 
+  private static void images(JsonNode pod, String path, List<FieldError> errors) {
+    if (pod.path("containers").isEmpty()) {
+      errors.add(FieldError.required(path + ".containers", ""));
+    }
+    for (String list : List.of("initContainers", "containers")) {
+      int index = 0;
+      for (JsonNode container : pod.path(list)) {
+        if (Json.text(container, "image").isEmpty()) {
+          errors.add(FieldError.required("%s.%s[%d].image".formatted(path, list, index), ""));
+        }
+        index++;
+      }
+    }
+  }
+
   private void immutable(ObjectNode object, ObjectNode live, List<FieldError> errors) {
     switch (type.groupResource()) {
       case "storageclasses.storage.k8s.io" -> {
@@ -108,6 +129,7 @@ record Checks(ResourceType type) {
                   "roleRef", object.path("roleRef").toString(), "cannot change roleRef"));
         }
       }
+      case "csidrivers.storage.k8s.io" -> frozen(object, live, errors, "spec");
       case "secrets" -> frozen(object, live, errors, "type");
       default -> {}
     }

@@ -8,10 +8,15 @@ import io.pmemcsi.embedded.store.Transaction;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /** Deletes one object, or marks it as being deleted while finalizers hold it. */
 final class Deleting {
   static final String CRD_CLEANUP = "customresourcecleanup.apiextensions.k8s.io";
+
+  /** Kinds whose deletion is answered with the object, not with a success. */
+  private static final Set<String> SHOWN_WHEN_GONE =
+      Set.of("pods", "persistentvolumes", "persistentvolumeclaims", "serviceaccounts");
 
   private final Transaction transaction;
   private final Surroundings surroundings;
@@ -26,7 +31,13 @@ final class Deleting {
     checkPreconditions(type, new Meta(live), options);
     Key key = new Meta(live).key(type);
     Optional<ObjectNode> left = delete(key, live, options.policy());
-    return new ApiAnswer(200, left.orElseGet(() -> success(type, new Meta(live))));
+    return new ApiAnswer(200, left.orElseGet(() -> gone(type, live)));
+  }
+
+  private ObjectNode gone(ResourceType type, ObjectNode live) {
+    boolean shown =
+        type.group().equals("storage.k8s.io") || SHOWN_WHEN_GONE.contains(type.groupResource());
+    return shown ? live : success(type, new Meta(live));
   }
 
   /** Deletes and returns what is left while it has to wait. */
@@ -74,18 +85,18 @@ final class Deleting {
 
   private static void checkPreconditions(ResourceType type, Meta live, DeleteOptions options) {
     if (!options.uid().isEmpty() && !options.uid().equals(live.uid())) {
-      throw ApiException.conflict(
+      throw ApiException.precondition(
           type,
           live.name(),
-          "Precondition failed: UID in precondition: %s, UID in object meta: %s"
+          "the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated"
               .formatted(options.uid(), live.uid()));
     }
     String version = options.resourceVersion();
     if (!version.isEmpty() && !version.equals(live.get("resourceVersion"))) {
-      throw ApiException.conflict(
+      throw ApiException.precondition(
           type,
           live.name(),
-          "Precondition failed: ResourceVersion in precondition: %s, ResourceVersion in object meta: %s"
+          "the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The object might have been modified"
               .formatted(version, live.get("resourceVersion")));
     }
   }

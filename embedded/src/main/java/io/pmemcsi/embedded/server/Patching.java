@@ -3,12 +3,15 @@ package io.pmemcsi.embedded.server;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.pmemcsi.embedded.apply.ApplyConflictException;
+import io.pmemcsi.embedded.apply.Undeclared;
 import io.pmemcsi.embedded.json.Json;
 import io.pmemcsi.embedded.patch.InvalidPatchException;
 import io.pmemcsi.embedded.patch.JsonPatch;
 import io.pmemcsi.embedded.patch.MergePatch;
 import io.pmemcsi.embedded.patch.StrategicMergePatch;
+import io.pmemcsi.embedded.schema.FieldError;
 import io.pmemcsi.embedded.store.Transaction;
+import java.util.List;
 import java.util.Optional;
 
 /** The four kinds of patch. */
@@ -35,15 +38,25 @@ final class Patching {
     ObjectNode current =
         live.orElseThrow(() -> ApiException.notFound(request.type(), request.name()));
     ObjectNode patched = patched(request, Reading.as(request.type(), current), body);
-    String name = new Meta(patched).name();
-    if (!name.equals(request.name())) {
-      throw ApiException.badRequest(
-          "the name of the object (%s) does not match the name on the URL (%s)"
-              .formatted(name, request.name()));
+    checkName(new Meta(patched).name(), request.name());
+    String uid = new Meta(patched).uid();
+    if (!uid.equals(new Meta(current).uid())) {
+      throw ApiException.invalid(
+          request.type(),
+          request.name(),
+          List.of(FieldError.invalid("metadata.uid", '"' + uid + '"', "field is immutable")));
     }
     return new ApiAnswer(
         200,
         writing.update(current, patched, request.subresource(), Optional.of(request.manager())));
+  }
+
+  private static void checkName(String name, String wanted) {
+    if (!name.equals(wanted)) {
+      throw ApiException.badRequest(
+          "the name of the object (%s) does not match the name on the URL (%s)"
+              .formatted(name, wanted));
+    }
   }
 
   private static ObjectNode patched(ApiRequest request, ObjectNode live, JsonNode body) {
@@ -59,9 +72,7 @@ final class Patching {
     } catch (InvalidPatchException e) {
       throw switch (e.kind()) {
         case MALFORMED -> ApiException.badRequest(String.valueOf(e.getMessage()));
-        case UNAPPLICABLE ->
-            ApiException.of(
-                422, "Invalid", "the server rejected our request due to an error in our request");
+        case UNAPPLICABLE -> ApiException.rejected();
       };
     }
   }
@@ -83,9 +94,7 @@ final class Patching {
 
   private ApiAnswer apply(ApiRequest request, Optional<ObjectNode> live, JsonNode body) {
     if (request.parameter("fieldManager").isEmpty()) {
-      throw ApiException.badRequest(
-          "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is required for"
-              + " apply patch");
+      throw ApiException.managerNeeded();
     }
     ObjectNode config = object(body).deepCopy();
     if (!Json.text(config, "apiVersion").equals(request.type().apiVersion())) {
@@ -100,15 +109,25 @@ final class Patching {
       throw ApiException.notFound(request.type(), request.name());
     }
     Meta meta = new Meta(config);
+    if (!meta.name().isEmpty()) {
+      checkName(meta.name(), request.name());
+    }
     meta.set("name", request.name());
     meta.set("namespace", request.namespace());
+    if (live.isEmpty()) {
+      meta.set("resourceVersion", "");
+    }
+    Undeclared.in(config, request.type().type())
+        .ifPresent(
+            why -> {
+              throw ApiException.untypable(why);
+            });
     try {
       ObjectNode before = live.map(o -> Reading.as(request.type(), o)).orElseGet(writing::empty);
       ObjectNode applied =
           writing
               .ownership(request.parameter("fieldManager"))
-              .apply(before, config, request.flag("force"));
-      Json.dropNulls(applied);
+              .apply(writing.empty(), before, config, request.flag("force"));
       return live.isPresent()
           ? new ApiAnswer(
               200, writing.update(live.get(), applied, request.subresource(), Optional.empty()))

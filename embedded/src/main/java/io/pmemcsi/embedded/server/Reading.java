@@ -28,6 +28,17 @@ final class Reading {
     return object.deepCopy().put("apiVersion", type.apiVersion());
   }
 
+  /** An object inside a list: the built-in ones do not repeat what they are. */
+  static ObjectNode item(ResourceType type, ObjectNode object) {
+    if (type.custom().isPresent()) {
+      return as(type, object);
+    }
+    ObjectNode item = Json.object();
+    item.setAll(object);
+    item.remove(List.of("apiVersion", "kind"));
+    return item;
+  }
+
   static ApiAnswer get(ApiRequest request, Objects objects) {
     ObjectNode found =
         objects
@@ -40,7 +51,7 @@ final class Reading {
   static Predicate<JsonNode> filter(ApiRequest request) {
     Predicate<JsonNode> filter =
         Selector.labels(request.parameter("labelSelector"))
-            .and(Selector.fields(request.parameter("fieldSelector")));
+            .and(Selector.fields(request.parameter("fieldSelector"), request.type()));
     return request.name().isEmpty()
         ? filter
         : filter.and(object -> Json.text(object, "metadata", "name").equals(request.name()));
@@ -79,7 +90,7 @@ final class Reading {
             .filter(filter)
             .toList();
     int size = limit > 0 ? Math.min(limit, matching.size()) : matching.size();
-    matching.subList(0, size).forEach(object -> items.add(as(type, object)));
+    matching.subList(0, size).forEach(object -> items.add(item(type, object)));
     if (size < matching.size()) {
       metadata.put("continue", encode(at.revision(), place(matching.get(size - 1))));
       if (request.parameter("labelSelector").isEmpty()

@@ -2,8 +2,10 @@ package io.pmemcsi.embedded.server;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.pmemcsi.embedded.json.Json;
+import io.pmemcsi.embedded.schema.ResourceType;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
@@ -16,6 +18,24 @@ final class Selector {
   private static final Pattern EQUALITY =
       Pattern.compile("\\s*([^=!\\s]+)\\s*(==|=|!=)\\s*(.*?)\\s*");
   private static final Pattern EXISTS = Pattern.compile("\\s*(!?)\\s*([^=!\\s]+)\\s*");
+
+  /** The fields besides name and namespace that some kinds can be selected by. */
+  private static final Map<String, Set<String>> MORE_FIELDS =
+      Map.of(
+          "pods",
+              Set.of(
+                  "spec.nodeName", "status.phase", "spec.restartPolicy", "spec.serviceAccountName"),
+          "events",
+              Set.of(
+                  "involvedObject.kind",
+                  "involvedObject.namespace",
+                  "involvedObject.name",
+                  "involvedObject.uid",
+                  "reason",
+                  "type"),
+          "secrets", Set.of("type"),
+          "nodes", Set.of("spec.unschedulable"),
+          "namespaces", Set.of("status.phase"));
 
   private Selector() {}
 
@@ -51,18 +71,33 @@ final class Selector {
     throw ApiException.badRequest("unable to parse requirement: " + part);
   }
 
-  static Predicate<JsonNode> fields(String text) {
+  static Predicate<JsonNode> fields(String text, ResourceType type) {
     List<Predicate<JsonNode>> rules = new ArrayList<>();
     for (String part : parts(text)) {
       Matcher equality = EQUALITY.matcher(part);
       if (!equality.matches()) {
         throw ApiException.badRequest("invalid field selector: " + part);
       }
+      checkKnown(equality.group(1), type);
       String[] path = equality.group(1).split("\\.", -1);
       boolean equal = !equality.group(2).equals("!=");
       rules.add(object -> equal == scalar(Json.at(object, path)).equals(equality.group(3)));
     }
     return object -> rules.stream().allMatch(rule -> rule.test(object));
+  }
+
+  private static void checkKnown(String field, ResourceType type) {
+    boolean known =
+        field.equals("metadata.name")
+            || field.equals("metadata.namespace")
+            || MORE_FIELDS.getOrDefault(type.groupResource(), Set.of()).contains(field);
+    if (!known) {
+      throw ApiException.badRequest(
+          type.custom().isPresent()
+              ? "field label not supported: " + field
+              : "\"%s\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
+                  .formatted(field));
+    }
   }
 
   private static String scalar(JsonNode node) {

@@ -64,6 +64,7 @@ record Strategy(ResourceType type) {
         clusterIp(object);
       }
       case "namespaces" -> keep(object, live, "spec");
+      case "daemonsets.apps" -> templateGeneration(object, live);
       default -> {}
     }
     if (type.generation() && countedChange(object, live)) {
@@ -90,6 +91,14 @@ record Strategy(ResourceType type) {
     }
   }
 
+  private static void templateGeneration(ObjectNode object, ObjectNode live) {
+    JsonNode before = Json.at(live, "metadata", "annotations", BuiltIn.TEMPLATE_GENERATION);
+    boolean changed =
+        !Json.same(Json.at(object, "spec", "template"), Json.at(live, "spec", "template"));
+    Json.child(Json.child(object, "metadata"), "annotations")
+        .put(BuiltIn.TEMPLATE_GENERATION, Long.toString(before.asLong() + (changed ? 1 : 0)));
+  }
+
   private static void keep(ObjectNode object, ObjectNode live, String field) {
     JsonNode value = live.get(field);
     if (value == null) {
@@ -100,8 +109,15 @@ record Strategy(ResourceType type) {
   }
 
   private boolean countedChange(ObjectNode object, ObjectNode live) {
+    if (type.is("apps", "deployments") && !Json.same(annotations(object), annotations(live))) {
+      return true;
+    }
     String[] ignored =
         type.status() ? new String[] {"metadata", "status"} : new String[] {"metadata"};
     return !Json.same(Json.without(object, ignored), Json.without(live, ignored));
+  }
+
+  private static JsonNode annotations(ObjectNode object) {
+    return Json.at(object, "metadata", "annotations");
   }
 }

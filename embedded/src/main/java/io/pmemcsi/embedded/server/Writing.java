@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.pmemcsi.embedded.apply.Ownership;
 import io.pmemcsi.embedded.json.Json;
 import io.pmemcsi.embedded.schema.Decoding;
-import io.pmemcsi.embedded.schema.FieldError;
 import io.pmemcsi.embedded.schema.ResourceType;
 import io.pmemcsi.embedded.store.Key;
 import io.pmemcsi.embedded.store.Transaction;
@@ -45,10 +44,10 @@ final class Writing {
    */
   ObjectNode create(ObjectNode given, String namespace, Optional<String> owner) {
     ObjectNode object = given.deepCopy();
-    decode(object);
+    decode(object, owner.isEmpty());
     Meta meta = new Meta(object);
     if (!meta.get("resourceVersion").isEmpty()) {
-      throw ApiException.internal("resourceVersion should not be set on objects to be created");
+      throw ApiException.bare("resourceVersion should not be set on objects to be created");
     }
     meta.set("namespace", namespace);
     if (owner.isPresent()) {
@@ -66,8 +65,9 @@ final class Writing {
     Json.child(object, "metadata").remove(List.of("deletionGracePeriodSeconds", "selfLink"));
     new Strategy(type).create(object);
     new Checks(type).created(object);
-    if (transaction.get(key).isPresent()) {
-      throw ApiException.alreadyExists(type, key.name());
+    Optional<ObjectNode> existing = transaction.get(key);
+    if (existing.isPresent()) {
+      throw ApiException.alreadyExists(type, key.name(), new Meta(existing.get()).deleting());
     }
     return transaction.put(key, object);
   }
@@ -95,7 +95,7 @@ final class Writing {
   /** Stores a changed object; one that waited only for its last finalizer goes. */
   ObjectNode update(ObjectNode live, ObjectNode given, String subresource, Optional<String> owner) {
     ObjectNode object = given.deepCopy();
-    decode(object);
+    decode(object, owner.isEmpty());
     checkVersion(object, live);
     if (owner.isPresent()) {
       object = ownership(owner.get()).update(live, object);
@@ -119,28 +119,30 @@ final class Writing {
       throw ApiException.conflict(
           type,
           before.name(),
-          "Precondition failed: UID in precondition: %s, UID in object meta: %s"
-              .formatted(uid, before.uid()));
+          "StorageError: invalid object, Code: 4, Key: /registry/%s%s/%s%s, ResourceVersion: 0, "
+                  .formatted(
+                      type.custom().isPresent() ? type.group() + "/" : "",
+                      type.plural(),
+                      before.namespace().isEmpty() ? "" : before.namespace() + "/",
+                      before.name())
+              + "AdditionalErrorMsg: Precondition failed: UID in precondition: %s, UID in object meta: %s"
+                  .formatted(uid, before.uid()));
     }
     String version = new Meta(object).get("resourceVersion");
     if (version.isEmpty() && type.custom().isPresent()) {
-      throw ApiException.invalid(
-          type,
-          before.name(),
-          List.of(
-              FieldError.invalid(
-                  "metadata.resourceVersion", "0x0", "must be specified for an update")));
+      throw ApiException.versionNeeded(type, before.name());
     }
     if (!version.isEmpty() && !version.equals(before.get("resourceVersion"))) {
       throw ApiException.modified(type, before.name());
     }
   }
 
-  private void decode(ObjectNode object) {
+  private void decode(ObjectNode object, boolean applied) {
     object.put("apiVersion", type.apiVersion()).put("kind", type.kind());
     Json.child(object, "metadata");
     if (type.custom().isPresent()) {
-      type.custom().get().normalise(object);
+      // What an apply emptied is null in 1.20, and then refused where the schema allows no null.
+      type.custom().get().normalise(object, !applied || catalog.newer());
       Decoding.normalise(Json.child(object, "metadata"), catalog.objectMeta());
     } else {
       BuiltIn.decode(object, type);

@@ -1,0 +1,55 @@
+package io.pmemcsi.embedded.differential;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Sends steps to both servers and collects the differences. */
+final class Comparison {
+  private final Server real;
+  private final Server embedded;
+  private final String namespace;
+  private int sent;
+
+  Comparison(Server real, Server embedded, String namespace) {
+    this.real = real;
+    this.embedded = embedded;
+    this.namespace = namespace;
+  }
+
+  int sent() {
+    return sent;
+  }
+
+  /** What differed; empty where nothing did. */
+  List<String> run(Scenario scenario) {
+    List<String> report = new ArrayList<>();
+    int number = 0;
+    for (Step step : scenario.steps()) {
+      number++;
+      if (step.operation().equals("wait")) {
+        real.await(step);
+        embedded.await(step);
+        continue;
+      }
+      sent++;
+      Server.Answer wanted = real.send(step);
+      Server.Answer answer = embedded.send(step);
+      List<String> lines = new ArrayList<>();
+      if (wanted.code() != answer.code()) {
+        lines.add("status: real %d, embedded %d".formatted(wanted.code(), answer.code()));
+      }
+      JsonNode expected = Normal.of(wanted.body(), namespace);
+      lines.addAll(Normal.differences(expected, Normal.of(answer.body(), namespace)));
+      if (!lines.isEmpty() && step.differs().isEmpty()) {
+        report.add("%s, step %d: %s".formatted(scenario.name(), number, step));
+        lines.forEach(line -> report.add("    " + line));
+      } else if (lines.isEmpty() && !step.differs().isEmpty()) {
+        report.add(
+            "%s, step %d: %s: no longer differs, remove the excuse"
+                .formatted(scenario.name(), number, step));
+      }
+    }
+    return report;
+  }
+}
