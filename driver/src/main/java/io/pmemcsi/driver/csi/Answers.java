@@ -6,6 +6,7 @@ import io.pmemcsi.driver.command.ToolFailedException;
 import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.lifecycle.RefusedException;
 import io.pmemcsi.driver.mount.DaxMissingException;
+import io.pmemcsi.driver.volume.LedgerException;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,6 +38,7 @@ final class Answers {
       case DeviceException device -> code(device).toStatus().withDescription(device.getMessage());
       case ToolFailedException tool -> code(tool).toStatus().withDescription(tool.getMessage());
       case DaxMissingException dax -> Status.FAILED_PRECONDITION.withDescription(dax.getMessage());
+      case LedgerException ledger -> Status.INTERNAL.withDescription(ledger.getMessage());
       default -> {
         log.atError().setCause(failure).log("Unexpected failure.");
         yield Status.INTERNAL.withDescription(failure.toString());

@@ -2,7 +2,6 @@ package io.pmemcsi.driver.lifecycle;
 
 import io.grpc.Status;
 import io.pmemcsi.driver.device.BlockDevices;
-import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.kata.ImageFiles;
 import io.pmemcsi.driver.kata.ImageLayout;
 import io.pmemcsi.driver.loop.LoopDevices;
@@ -48,7 +47,6 @@ public final class KataVolumes {
    */
   void publish(
       LedgerEntry entry,
-      Device device,
       Path target,
       Access.Mount access,
       List<String> options,

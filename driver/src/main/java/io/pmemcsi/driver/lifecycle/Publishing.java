@@ -188,7 +188,7 @@ public final class Publishing {
     List<String> options = options(access, readOnly);
     if (entry.parameters().kataContainers()) {
       Paths.makeFolder(target);
-      kata.publish(entry, device, target, access, options, host -> mounts.bind(staging, host));
+      kata.publish(entry, target, access, options, host -> mounts.bind(staging, host));
     } else if (isUnfinished(target) || !volumeMounts.isMounted(target, device, access, readOnly)) {
       Paths.makeFolder(target);
       bind(staging, target, Mounts.ofTheMount(options));
@@ -208,7 +208,6 @@ public final class Publishing {
     if (image) {
       kata.publish(
           entry,
-          device,
           target,
           access,
           options,

@@ -45,7 +45,7 @@ public enum FilesystemType {
    * laid out in steps of 2 MiB, which huge pages need.
    */
   public List<String> mkfs(Path device, long sizeBytes, UUID uuid) {
-    List<String> argv = imageMkfs(uuid);
+    List<String> argv = plainMkfs(uuid);
     argv.addAll(
         argv.size() - 1,
         switch (this) {
@@ -59,12 +59,12 @@ public enum FilesystemType {
 
   /** The same for a filesystem inside an image file, where the layout below is not known. */
   public List<String> mkfsForImage(Path file, UUID uuid) {
-    List<String> argv = imageMkfs(uuid);
+    List<String> argv = plainMkfs(uuid);
     argv.add(file.toString());
     return argv;
   }
 
-  private List<String> imageMkfs(UUID uuid) {
+  private List<String> plainMkfs(UUID uuid) {
     return new ArrayList<>(
         switch (this) {
           case EXT4 -> List.of("mkfs.ext4", "-q", "-b", "4096", "-U", uuid.toString(), "-F");

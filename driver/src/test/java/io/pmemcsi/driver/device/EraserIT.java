@@ -1,0 +1,93 @@
+package io.pmemcsi.driver.device;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.pmemcsi.driver.command.Cancellation;
+import io.pmemcsi.driver.command.Command;
+import io.pmemcsi.driver.command.ProcessRunner;
+import io.pmemcsi.driver.loop.LoopDevices;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Overwriting a real block device. */
+class EraserIT {
+
+  /** Not a multiple of a page, as some devices are. */
+  private static final int SIZE = (20 << 20) + 3 * 512;
+
+  @TempDir private Path folder;
+  private final ProcessRunner runner = new ProcessRunner();
+  private final LoopDevices loops = new LoopDevices(runner);
+  private final List<Long> progress = new ArrayList<>();
+  private final Eraser eraser = new Eraser((_, done, _) -> progress.add(done));
+  private Path file;
+  private Path device;
+
+  @BeforeEach
+  void attach() throws IOException {
+    file = folder.resolve("device");
+    byte[] data = new byte[SIZE];
+    new Random(1).nextBytes(data);
+    Files.write(file, data);
+    device = loops.attach(file, 0);
+  }
+
+  @AfterEach
+  void detach() {
+    loops.detach(device);
+  }
+
+  @Test
+  void everyByteIsZeroAfterwardsAndProgressWasTold() throws IOException {
+    eraser.erase(device, SIZE);
+
+    assertThat(Files.readAllBytes(file)).hasSize(SIZE).containsOnly(0);
+    assertThat(progress).isSorted().hasSizeGreaterThan(2).endsWith((long) SIZE);
+  }
+
+  @Test
+  void aDeviceInUseIsNotTouched() throws IOException {
+    runner.run(Command.of("mkfs.ext4", "-q", "-F", device.toString()));
+    Path mountPoint = Files.createDirectory(folder.resolve("mnt"));
+    runner.run(Command.of("mount", device.toString(), mountPoint.toString()));
+    try {
+      assertThatExceptionOfType(BlockDevices.BusyException.class)
+          .isThrownBy(() -> eraser.erase(device, SIZE));
+      assertThat(progress).isEmpty();
+    } finally {
+      runner.run(Command.of("umount", mountPoint.toString()));
+    }
+  }
+
+  @Test
+  void whatIsNotADeviceIsNotTouched() throws IOException {
+    byte[] before = Files.readAllBytes(file);
+
+    assertThatExceptionOfType(IOException.class)
+        .isThrownBy(() -> eraser.erase(file, SIZE))
+        .withMessageContaining("is not a block device");
+
+    assertThat(Files.readAllBytes(file)).isEqualTo(before);
+  }
+
+  @Test
+  void aCancelledCallStopsErasing() {
+    Cancellation call = new Cancellation();
+    call.cancel();
+
+    call.serve(
+        () ->
+            assertThatExceptionOfType(IOException.class)
+                .isThrownBy(() -> eraser.erase(device, SIZE))
+                .withMessageContaining("cancelled"));
+  }
+}
