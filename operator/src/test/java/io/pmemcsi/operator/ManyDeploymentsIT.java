@@ -48,7 +48,7 @@ class ManyDeploymentsIT {
     names.forEach(name -> create(name, "none/" + name));
 
     await()
-        .atMost(Duration.ofSeconds(120))
+        .atMost(Duration.ofMinutes(2))
         .until(
             () ->
                 client.resources(PmemCSIDeployment.class).list().getItems().stream()

@@ -13,6 +13,7 @@ import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
@@ -78,7 +79,8 @@ public final class ApiCluster<P extends HasMetadata> implements Cluster {
     try {
       created = client().resource(wanted).fieldManager(fieldManager).serverSideApply();
     } catch (KubernetesClientException e) {
-      if (e.getCode() == HTTP_CONFLICT && read(wanted).isPresent()) {
+      if (e.getCode() == HTTP_CONFLICT
+          && read(wanted).filter(other -> !sameOwner(other, wanted)).isPresent()) {
         throw new ForeignObjectException(ObjectRef.of(wanted));
       }
       throw e;
@@ -169,6 +171,13 @@ public final class ApiCluster<P extends HasMetadata> implements Cluster {
 
   private Optional<HasMetadata> read(HasMetadata object) {
     return Optional.ofNullable(client().resource(object).get());
+  }
+
+  private boolean sameOwner(HasMetadata one, HasMetadata other) {
+    String label = kinds.marks().uidLabel();
+    return one.getMetadata().getLabels() != null
+        && Objects.equals(
+            one.getMetadata().getLabels().get(label), other.getMetadata().getLabels().get(label));
   }
 
   private KubernetesClient client() {

@@ -28,7 +28,7 @@ class EngineTest {
     Outcome outcome = bring(OWNER, map("one", "1"), map("two", "2"));
 
     assertThat(outcome.applied()).extracting(ObjectRef::name).containsExactly("one", "two");
-    HasMetadata one = cluster.objects.get("one");
+    HasMetadata one = cluster.object("one");
     assertThat(one.getMetadata().getOwnerReferences()).hasSize(1);
     assertThat(one.getMetadata().getLabels()).containsEntry("example.com/owner-uid", "uid-a");
     assertThat(one.getMetadata().getAnnotations()).containsEntry("example.com/owner", "Thing/ns/a");
@@ -109,7 +109,7 @@ class EngineTest {
   @Test
   void objectOnItsWayOutIsWaitedFor() {
     bring(OWNER, map("one", "1"));
-    cluster.objects.get("one").getMetadata().setDeletionTimestamp("2030-01-01T00:00:00Z");
+    cluster.object("one").getMetadata().setDeletionTimestamp("2030-01-01T00:00:00Z");
     cluster.calls.clear();
 
     Outcome outcome = bring(OWNER, map("one", "2"));
@@ -139,7 +139,7 @@ class EngineTest {
     bring(new Owner("example.com/v1", "Thing", "ns", "a", "uid-before"), map("one", "1"));
 
     assertThat(bring(OWNER, map("one", "1")).conflicts()).isEmpty();
-    assertThat(cluster.objects.get("one").getMetadata().getLabels())
+    assertThat(cluster.object("one").getMetadata().getLabels())
         .containsEntry("example.com/owner-uid", "uid-a");
   }
 
@@ -179,6 +179,10 @@ class EngineTest {
     private final List<String> calls = new ArrayList<>();
     private Optional<String> appearing = Optional.empty();
     private boolean immutable;
+
+    HasMetadata object(String name) {
+      return Optional.ofNullable(objects.get(name)).orElseThrow();
+    }
 
     @Override
     public Optional<HasMetadata> find(HasMetadata wanted) {

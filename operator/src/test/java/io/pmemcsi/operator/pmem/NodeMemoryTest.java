@@ -26,7 +26,8 @@ class NodeMemoryTest {
             "10.0.0.1", OptionalLong.of(0),
             "10.0.0.2", OptionalLong.of(1L << 30),
             "10.0.0.3", OptionalLong.empty());
-    var memory = new NodeMemory(answers::get, Clock.systemUTC());
+    var memory =
+        new NodeMemory(ip -> answers.getOrDefault(ip, OptionalLong.empty()), Clock.systemUTC());
     List<Pod> pods = List.of(pod("n1", "10.0.0.1"), pod("n2", "10.0.0.2"), pod("n3", "10.0.0.3"));
 
     memory.unprepared(pods, NAMES, changes::incrementAndGet);
