@@ -1295,6 +1295,8 @@ class ConformanceIT {
 
       assertThatCall(() -> stats(volume.getVolumeId(), target().toString()))
           .fails(Code.NOT_FOUND, "not mounted");
+      assertThatCall(() -> stats(volume.getVolumeId(), "some/path"))
+          .fails(Code.NOT_FOUND, "not mounted");
     }
 
     @Test

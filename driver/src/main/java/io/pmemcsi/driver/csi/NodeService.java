@@ -173,7 +173,7 @@ public final class NodeService extends NodeGrpc.NodeImplBase {
           Statistics.Usage usage =
               statistics.of(
                   Requests.volumeId(request.getVolumeId()),
-                  Requests.path("volume_path", request.getVolumePath()));
+                  Requests.volumePath(request.getVolumePath()));
           NodeGetVolumeStatsResponse.Builder response =
               NodeGetVolumeStatsResponse.newBuilder()
                   .addUsage(
@@ -207,7 +207,7 @@ public final class NodeService extends NodeGrpc.NodeImplBase {
         observer,
         () -> {
           String id = Requests.volumeId(request.getVolumeId());
-          Path path = Requests.path("volume_path", request.getVolumePath());
+          Path path = Requests.volumePath(request.getVolumePath());
           SizeRange size = Requests.size(request.hasCapacityRange(), request.getCapacityRange());
           return NodeExpandVolumeResponse.newBuilder()
               .setCapacityBytes(staging.grow(id, path, size))

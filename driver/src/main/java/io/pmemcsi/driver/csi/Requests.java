@@ -6,6 +6,7 @@ import csi.v1.CapacityRange;
 import csi.v1.VolumeCapability;
 import csi.v1.VolumeCapability.AccessMode.Mode;
 import io.pmemcsi.driver.lifecycle.Access;
+import io.pmemcsi.driver.lifecycle.RefusedException;
 import io.pmemcsi.driver.lifecycle.SizeRange;
 import io.pmemcsi.driver.mount.FilesystemType;
 import io.pmemcsi.driver.volume.ParameterSource;
@@ -88,6 +89,16 @@ final class Requests {
       return path.normalize();
     } catch (InvalidPathException e) {
       throw invalid("%s \"%s\" is not a path".formatted(field, escaped(value)));
+    }
+  }
+
+  /** A path where a volume should be; one that cannot be is simply not found there. */
+  static Path volumePath(String value) {
+    text("volume_path", value);
+    try {
+      return Path.of(value).normalize();
+    } catch (InvalidPathException e) {
+      throw RefusedException.notFound("volume_path \"%s\" is not a path".formatted(escaped(value)));
     }
   }
 

@@ -197,7 +197,7 @@ public final class Api {
               ? "the namespace of the object (%s) does not match the namespace on the request (%s)"
                   .formatted(namespace, request.namespace())
               : "the namespace of the provided object does not match the namespace sent on the"
-                    + " request");
+                  + " request");
     }
     return object;
   }
