@@ -12,6 +12,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
@@ -48,7 +49,12 @@ final class Http {
   }
 
   List<String> configMaps() throws IOException, InterruptedException {
-    return get(CONFIG_MAPS).body().path("items").findValuesAsText("name");
+    List<String> names = new ArrayList<>();
+    get(CONFIG_MAPS)
+        .body()
+        .path("items")
+        .forEach(item -> names.add(Json.text(item, "metadata", "name")));
+    return names;
   }
 
   Answer send(String method, String path, String contentType, String body)
