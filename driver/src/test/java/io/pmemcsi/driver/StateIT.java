@@ -300,6 +300,22 @@ class StateIT {
   }
 
   @Test
+  void theNameOfAVolumeIsNotItsId() {
+    csi.create("pvc-1", 16 * MIB);
+
+    csi.delete("pvc-1");
+    assertThatCall(() -> csi.expand("pvc-1", 32 * MIB)).fails(Status.Code.NOT_FOUND, "pvc-1");
+
+    assertThat(
+            driver
+                .controller()
+                .listVolumes(ListVolumesRequest.getDefaultInstance())
+                .getEntriesCount())
+        .isEqualTo(1);
+    csi.deleteByName("pvc-1");
+  }
+
+  @Test
   void volumesThatDoNotFitAreRefusedWithoutATrace() {
     assertThatCall(() -> csi.create("huge", 1L << 50))
         .fails(Status.Code.RESOURCE_EXHAUSTED, "not enough space for 1125899906842624 bytes");

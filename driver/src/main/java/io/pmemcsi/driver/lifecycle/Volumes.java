@@ -56,7 +56,7 @@ public final class Volumes {
         volumeId,
         id -> {
           refuseDamaged(id);
-          ledger.find(id).ifPresentOrElse(this::deleteLocked, () -> refuseForeign(volumeId));
+          find(volumeId).ifPresentOrElse(this::deleteLocked, () -> refuseForeign(volumeId));
           return id;
         });
   }
@@ -115,7 +115,10 @@ public final class Volumes {
 
   /** The volume, known by its id or, ephemeral ones, by the name that Kubernetes gave it. */
   Optional<LedgerEntry> find(String volumeId) {
-    return ledger.find(identify(volumeId));
+    // the name of a persistent volume is not its id: nobody may delete one by it
+    return ledger
+        .find(identify(volumeId))
+        .filter(entry -> entry.id().value().equals(volumeId) || entry.parameters().ephemeral());
   }
 
   boolean isDamaged(String volumeId) {
@@ -131,8 +134,7 @@ public final class Volumes {
   LedgerEntry require(String volumeId) {
     VolumeId id = identify(volumeId);
     refuseDamaged(id);
-    return ledger
-        .find(id)
+    return find(volumeId)
         .orElseThrow(
             () -> RefusedException.notFound("there is no volume \"%s\"".formatted(volumeId)));
   }
