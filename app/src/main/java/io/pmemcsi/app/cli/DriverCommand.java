@@ -2,7 +2,12 @@ package io.pmemcsi.app.cli;
 
 import io.pmemcsi.app.settings.DriverSettings;
 import io.pmemcsi.base.error.FatalException;
+import io.pmemcsi.base.version.Version;
+import io.pmemcsi.driver.NodeDriver;
+import java.time.Duration;
 import java.util.concurrent.Callable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -18,6 +23,11 @@ import picocli.CommandLine.Spec;
     })
 final class DriverCommand implements Callable<Integer> {
 
+  private static final Logger LOG = LoggerFactory.getLogger(DriverCommand.class);
+
+  /** The sidecars of a pod get the signal at the same time and still have a call or two. */
+  private static final Duration GRACE = Duration.ofSeconds(1);
+
   @Mixin private final DriverFlags flags = new DriverFlags();
   @Mixin private final LogFlags log = new LogFlags();
 
@@ -32,11 +42,22 @@ final class DriverCommand implements Callable<Integer> {
   }
 
   @Override
-  public Integer call() {
+  public Integer call() throws Exception {
     DriverSettings settings = flags.settings(surroundings);
     log.apply();
+    LOG.atInfo()
+        .addKeyValue("version", Version.current())
+        .addKeyValue("mode", settings.mode())
+        .log("PMEM-CSI started.");
     RetiredFlags.warn(spec, LogFlags.WITHOUT_EFFECT);
     RetiredFlags.warn(spec, DriverFlags.WITHOUT_EFFECT);
-    throw new FatalException("-mode=%s is not part of this build yet".formatted(settings.mode()));
+    switch (settings.mode()) {
+      case NODE -> UntilStopped.run(NodeDriver.start(settings.node()), GRACE);
+      case WEBHOOKS, CONTROLLER, FORCE_CONVERT_RAW_NAMESPACES ->
+          throw new FatalException(
+              "-mode=%s is not part of this release: use -mode=node".formatted(settings.mode()));
+    }
+    LOG.atInfo().log("PMEM-CSI stopped.");
+    return 0;
   }
 }

@@ -1,6 +1,5 @@
 package io.pmemcsi.app.cli;
 
-import io.pmemcsi.app.settings.DeviceManager;
 import io.pmemcsi.app.settings.DriverSettings;
 import io.pmemcsi.app.settings.Flag;
 import io.pmemcsi.app.settings.KubernetesAccess;
@@ -9,6 +8,8 @@ import io.pmemcsi.app.settings.NodeSelector;
 import io.pmemcsi.app.settings.Tls;
 import io.pmemcsi.base.http.ListenAddress;
 import io.pmemcsi.base.names.DriverName;
+import io.pmemcsi.driver.csi.Endpoint;
+import io.pmemcsi.driver.volume.DeviceMode;
 import java.nio.file.Path;
 import java.util.List;
 import picocli.CommandLine.Option;
@@ -67,7 +68,7 @@ final class DriverFlags {
       names = "--pmemPercentage",
       paramLabel = "N",
       order = 7,
-      description = "Share of the PMEM that the driver may use, 1 to 100 (default 100).")
+      description = "Share of the PMEM that the driver may use, 0 to 100 (default 100).")
   private int pmemPercentage = 100;
 
   @Option(
@@ -147,8 +148,8 @@ final class DriverFlags {
         Mode.parse(mode),
         name,
         nodeId,
-        endpoint,
-        DeviceManager.parse(deviceManager),
+        Endpoint.parse(endpoint),
+        Flag.required("-deviceManager", deviceManager, DriverFlags::deviceMode),
         Path.of(statePath.isEmpty() ? "/var/lib/" + name : statePath),
         pmemPercentage,
         NodeSelector.parse(nodeSelector),
@@ -161,5 +162,10 @@ final class DriverFlags {
             Flag.optional("KUBECONFIG", surroundings.variable("KUBECONFIG"), Path::of),
             queriesPerSecond,
             burst));
+  }
+
+  private static DeviceMode deviceMode(String text) {
+    return DeviceMode.parse(text)
+        .orElseThrow(() -> new IllegalArgumentException("use lvm, direct or file"));
   }
 }

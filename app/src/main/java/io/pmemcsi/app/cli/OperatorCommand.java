@@ -2,6 +2,9 @@ package io.pmemcsi.app.cli;
 
 import io.pmemcsi.app.settings.OperatorSettings;
 import io.pmemcsi.base.error.FatalException;
+import io.pmemcsi.operator.OperatorOptions;
+import io.pmemcsi.operator.OperatorProgram;
+import java.time.Duration;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -32,13 +35,24 @@ final class OperatorCommand implements Callable<Integer> {
   }
 
   @Override
-  public Integer call() {
+  public Integer call() throws Exception {
     OperatorSettings settings = flags.settings(surroundings);
     log.apply();
     RetiredFlags.warn(spec, LogFlags.WITHOUT_EFFECT);
     RetiredFlags.warn(spec, OperatorFlags.WITHOUT_EFFECT);
-    throw new FatalException(
-        "the operator is not part of this build yet%s"
-            .formatted(settings.image().map(image -> " (image " + image + ")").orElse("")));
+    settings.kubeconfig().ifPresent(Kubeconfig::check);
+    if (settings.config().isPresent()) {
+      throw new FatalException(
+          "--config is for CSIDriverDeployment resources, which this release does not handle:"
+              + " leave it out");
+    }
+    OperatorOptions options =
+        new OperatorOptions(
+            settings.kubeconfig(),
+            settings.image(),
+            settings.metricsAddress(),
+            settings.leaderElection());
+    UntilStopped.run(OperatorProgram.start(options, surroundings.environment()), Duration.ZERO);
+    return 0;
   }
 }

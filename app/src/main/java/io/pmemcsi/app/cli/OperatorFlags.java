@@ -1,7 +1,6 @@
 package io.pmemcsi.app.cli;
 
 import io.pmemcsi.app.settings.Flag;
-import io.pmemcsi.app.settings.KubernetesAccess;
 import io.pmemcsi.app.settings.OperatorSettings;
 import io.pmemcsi.base.http.ListenAddress;
 import java.nio.file.Path;
@@ -54,20 +53,6 @@ final class OperatorFlags {
               + " ~/.kube/config).")
   private String kubeconfig = "";
 
-  @Option(
-      names = "--kube-api-qps",
-      paramLabel = "N",
-      order = 6,
-      description = "Lasting rate of calls to the Kubernetes API (default 50).")
-  private double queriesPerSecond = 50;
-
-  @Option(
-      names = "--kube-api-burst",
-      paramLabel = "N",
-      order = 7,
-      description = "Calls to the Kubernetes API that may come at once (default 100).")
-  private int burst = 100;
-
   /** The flags as checked values. */
   OperatorSettings settings(Surroundings surroundings) {
     String cluster = kubeconfig.isEmpty() ? surroundings.variable("KUBECONFIG") : kubeconfig;
@@ -78,7 +63,6 @@ final class OperatorFlags {
             ? java.util.Optional.empty()
             : Flag.optional("-metrics-addr", metricsAddress, ListenAddress::parse),
         Flag.optional("--config", config, Path::of),
-        new KubernetesAccess(
-            Flag.optional("--kubeconfig", cluster, Path::of), queriesPerSecond, burst));
+        Flag.optional("--kubeconfig", cluster, Path::of));
   }
 }

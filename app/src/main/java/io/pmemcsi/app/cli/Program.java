@@ -50,12 +50,15 @@ public final class Program implements Runnable {
   }
 
   static CommandLine commandLine(Surroundings surroundings) {
+    CommandLine driver = withRetired(new DriverCommand(surroundings), DriverFlags.WITHOUT_EFFECT);
+    driver.addSubcommand(withRetired(new AuditCommand(surroundings), DriverFlags.WITHOUT_EFFECT));
     CommandLine program =
         new CommandLine(new Program())
             .addSubcommand(
                 withRetired(new OperatorCommand(surroundings), OperatorFlags.WITHOUT_EFFECT))
-            .addSubcommand(withRetired(new DriverCommand(surroundings), DriverFlags.WITHOUT_EFFECT))
+            .addSubcommand(driver)
             .addSubcommand(new RenderCommand(surroundings))
+            .addSubcommand(new DemoCommand(surroundings))
             .addSubcommand(new VersionCommand(surroundings))
             .addSubcommand(new CommandLine.HelpCommand());
     program.setOut(writer(surroundings.out())).setErr(writer(surroundings.err()));

@@ -3,13 +3,15 @@ package io.pmemcsi.app.settings;
 import io.pmemcsi.base.error.UsageException;
 import io.pmemcsi.base.http.ListenAddress;
 import io.pmemcsi.base.names.DriverName;
+import io.pmemcsi.driver.csi.Endpoint;
+import io.pmemcsi.driver.volume.DeviceMode;
 import java.nio.file.Path;
 import java.util.Optional;
 
 /**
  * What {@code pmem-csi driver} runs with.
  *
- * @param endpoint where the CSI services listen, {@code unix:///folder/name.sock}
+ * @param endpoint where the CSI services listen
  * @param metricsListen empty when metrics are switched off
  * @param schedulerListen where the scheduler extender and the webhook listen with TLS
  * @param insecureSchedulerListen the same without TLS, behind a proxy
@@ -18,8 +20,8 @@ public record DriverSettings(
     Mode mode,
     DriverName driverName,
     String nodeId,
-    String endpoint,
-    DeviceManager deviceManager,
+    Endpoint endpoint,
+    DeviceMode deviceMode,
     Path statePath,
     int pmemPercentage,
     NodeSelector nodeSelector,
@@ -34,12 +36,8 @@ public record DriverSettings(
     if (mode == Mode.NODE && nodeId.isBlank()) {
       throw new UsageException("-nodeid is empty: give the name of the Kubernetes node");
     }
-    if (!endpoint.startsWith("unix://") && !endpoint.startsWith("tcp://")) {
-      throw new UsageException(
-          "-endpoint=%s is no endpoint: write unix:///folder/name.sock".formatted(endpoint));
-    }
-    if (pmemPercentage < 1 || pmemPercentage > 100) {
-      throw new UsageException("-pmemPercentage=%d is outside 1 to 100".formatted(pmemPercentage));
+    if (pmemPercentage < 0 || pmemPercentage > 100) {
+      throw new UsageException("-pmemPercentage=%d is outside 0 to 100".formatted(pmemPercentage));
     }
     if (!metricsPath.startsWith("/")) {
       throw new UsageException(
@@ -51,5 +49,18 @@ public record DriverSettings(
           "-schedulerListen and -insecureSchedulerListen belong to -mode=webhooks, not to -mode=%s"
               .formatted(mode));
     }
+  }
+
+  /** The part that the driver on a node needs. */
+  public io.pmemcsi.driver.DriverSettings node() {
+    return new io.pmemcsi.driver.DriverSettings(
+        driverName,
+        nodeId,
+        endpoint,
+        statePath,
+        deviceMode,
+        pmemPercentage,
+        metricsListen,
+        metricsPath);
   }
 }

@@ -3,7 +3,6 @@ package io.pmemcsi.app.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.pmemcsi.app.settings.DeviceManager;
 import io.pmemcsi.app.settings.DriverSettings;
 import io.pmemcsi.app.settings.KubernetesAccess;
 import io.pmemcsi.app.settings.Mode;
@@ -12,6 +11,8 @@ import io.pmemcsi.app.settings.Tls;
 import io.pmemcsi.base.error.UsageException;
 import io.pmemcsi.base.http.ListenAddress;
 import io.pmemcsi.base.names.DriverName;
+import io.pmemcsi.driver.csi.Endpoint;
+import io.pmemcsi.driver.volume.DeviceMode;
 import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -40,8 +41,8 @@ class DriverFlagsTest {
                 Mode.NODE,
                 new DriverName("pmem-csi.intel.com"),
                 "nodeid",
-                "unix:///tmp/pmem-csi.sock",
-                DeviceManager.LVM,
+                new Endpoint(Path.of("/tmp/pmem-csi.sock")),
+                DeviceMode.LVM,
                 Path.of("/var/lib/pmem-csi.intel.com"),
                 100,
                 new NodeSelector(Map.of()),
@@ -85,8 +86,8 @@ class DriverFlagsTest {
                 Mode.WEBHOOKS,
                 new DriverName("second.example.org"),
                 "worker-1",
-                "unix:///csi/csi.sock",
-                DeviceManager.DIRECT,
+                new Endpoint(Path.of("/csi/csi.sock")),
+                DeviceMode.DIRECT,
                 Path.of("/state"),
                 50,
                 new NodeSelector(Map.of("storage", "pmem")),
@@ -111,11 +112,11 @@ class DriverFlagsTest {
         "-mode=both | -mode=both is unknown: use node, webhooks",
         "-drivername=Not_A_Name | -drivername=Not_A_Name: driver name",
         "-nodeid= | -nodeid is empty",
-        "-endpoint=csi.sock | -endpoint=csi.sock is no endpoint: write unix:///",
-        "-endpoint= | -endpoint= is no endpoint",
-        "-deviceManager=raid | -deviceManager=raid is unknown: use lvm, direct or file",
-        "-pmemPercentage=0 | -pmemPercentage=0 is outside 1 to 100",
-        "-pmemPercentage=101 | -pmemPercentage=101 is outside 1 to 100",
+        "-endpoint=csi.sock | endpoint \"csi.sock\" is not a Unix socket",
+        "-endpoint= | endpoint \"\" is not a Unix socket",
+        "-deviceManager=raid | -deviceManager=raid: use lvm, direct or file",
+        "-pmemPercentage=-1 | -pmemPercentage=-1 is outside 0 to 100",
+        "-pmemPercentage=101 | -pmemPercentage=101 is outside 0 to 100",
         "-metricsListen=10010 | -metricsListen=10010: \"10010\" is no address",
         "-metricsPath=metrics | -metricsPath=metrics is no path",
         "-nodeSelector=pmem | -nodeSelector=pmem is no JSON object",

@@ -2,7 +2,6 @@ package io.pmemcsi.app.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.pmemcsi.app.settings.KubernetesAccess;
 import io.pmemcsi.app.settings.OperatorSettings;
 import io.pmemcsi.base.http.ListenAddress;
 import java.io.InputStream;
@@ -34,7 +33,7 @@ class OperatorFlagsTest {
                 false,
                 Optional.of(new ListenAddress("", 8080)),
                 Optional.empty(),
-                new KubernetesAccess(Optional.empty(), 50, 100)));
+                Optional.empty()));
   }
 
   @Test
@@ -46,9 +45,7 @@ class OperatorFlagsTest {
             "-leader-election",
             "-metrics-addr=127.0.0.1:9",
             "--config=/etc/config.yaml",
-            "--kubeconfig=/k",
-            "-kube-api-qps=1",
-            "-kube-api-burst=2");
+            "--kubeconfig=/k");
 
     assertThat(settings)
         .isEqualTo(
@@ -57,13 +54,12 @@ class OperatorFlagsTest {
                 true,
                 Optional.of(new ListenAddress("127.0.0.1", 9)),
                 Optional.of(Path.of("/etc/config.yaml")),
-                new KubernetesAccess(Optional.of(Path.of("/k")), 1, 2)));
+                Optional.of(Path.of("/k"))));
   }
 
   @Test
   void environmentNamesTheClusterWhereNoFlagDoes() {
-    assertThat(settings(Map.of("KUBECONFIG", "/k")).kubernetes().kubeconfig())
-        .contains(Path.of("/k"));
+    assertThat(settings(Map.of("KUBECONFIG", "/k")).kubeconfig()).contains(Path.of("/k"));
   }
 
   @Test

@@ -7,11 +7,14 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -81,7 +84,7 @@ class ProgramTest {
         "driver -mode=nope | -mode=nope is unknown: use node, ",
         "driver -pmemPercentage=half | Invalid value for option '--pmemPercentage': 'half' is not"
             + " an int",
-        "driver -pmemPercentage=5 -pmemPercentage=0 | -pmemPercentage=0 is outside",
+        "driver -pmemPercentage=5 -pmemPercentage=101 | -pmemPercentage=101 is outside",
         "operator -leader-election=maybe | Invalid value for option '--leader-election'",
         "operator -metrics-addr=8080 | -metrics-addr=8080: \"8080\" is no address to listen on",
       })
@@ -90,6 +93,42 @@ class ProgramTest {
     assertThat(err()).startsWith("pmem-csi: " + message);
     assertThat(err().lines()).hasSize(1);
     assertThat(out()).isEmpty();
+  }
+
+  @Test
+  void aMissingKubeconfigIsNamed() {
+    assertThat(run("operator -image=i --kubeconfig=/no/such/file")).isEqualTo(2);
+    assertThat(err())
+        .isEqualTo(
+            "pmem-csi: kubeconfig /no/such/file does not exist: name another one with --kubeconfig"
+                + " or KUBECONFIG\n");
+  }
+
+  @Test
+  void aKubeconfigThatIsSomethingElseIsNamed(@TempDir Path folder) throws Exception {
+    Path file = Files.writeString(folder.resolve("k"), "apiVersion: v1\nkind: Pod\n");
+    environment.put("KUBECONFIG", file.toString());
+
+    assertThat(run("operator -image=i")).isEqualTo(1);
+    assertThat(err())
+        .isEqualTo(
+            "pmem-csi: kubeconfig %s: it is a Pod, not a Config: name a file like ~/.kube/config\n"
+                .formatted(file));
+  }
+
+  @Test
+  void aKubeconfigThatIsNoYamlIsNamed(@TempDir Path folder) throws Exception {
+    Path file = Files.writeString(folder.resolve("k"), "clusters: [\n");
+
+    assertThat(run("operator -image=i --kubeconfig=" + file)).isEqualTo(1);
+    assertThat(err()).startsWith("pmem-csi: kubeconfig " + file).hasLineCount(1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"webhooks", "controller", "force-convert-raw-namespaces"})
+  void modesThatAreNotThereSaySo(String mode) {
+    assertThat(run("driver -v=0 -mode=" + mode)).isEqualTo(1);
+    assertThat(err()).startsWith("pmem-csi: -mode=" + mode + " is not part of this release");
   }
 
   private int run(String line) {

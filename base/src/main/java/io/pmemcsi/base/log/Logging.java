@@ -51,6 +51,10 @@ public final class Logging {
     root.setLevel(verbosity.libraries());
     root.addAppender(appender);
     context.getLogger("io.pmemcsi").setLevel(verbosity.ours());
+    // warns about every API with a version like v1beta1, ours among them
+    context
+        .getLogger("io.fabric8.kubernetes.client.dsl.internal.VersionUsageUtils")
+        .setLevel(Level.ERROR);
     // warns about socket options that Unix sockets do not have, at each connection
     context.getLogger("io.grpc.netty.shaded.io.netty.bootstrap").setLevel(Level.ERROR);
   }

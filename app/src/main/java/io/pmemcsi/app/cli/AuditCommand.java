@@ -1,0 +1,36 @@
+package io.pmemcsi.app.cli;
+
+import io.pmemcsi.driver.NodeDriver;
+import io.pmemcsi.driver.lifecycle.AuditReport;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** {@code pmem-csi driver audit}. */
+@Command(
+    name = "audit",
+    mixinStandardHelpOptions = true,
+    description = {
+      "Compares what the driver remembers with the devices and mounts of this node, and changes"
+          + " nothing. Give it the flags of the driver; the exit code is 1 where something does not"
+          + " fit.%n"
+    })
+final class AuditCommand implements Callable<Integer> {
+
+  @Mixin private final DriverFlags flags = new DriverFlags();
+  @Mixin private final LogFlags log = new LogFlags();
+
+  private final Surroundings surroundings;
+
+  AuditCommand(Surroundings surroundings) {
+    this.surroundings = surroundings;
+  }
+
+  @Override
+  public Integer call() {
+    log.apply();
+    AuditReport report = NodeDriver.audit(flags.settings(surroundings).node());
+    surroundings.out().println(report);
+    return report.open().isEmpty() ? 0 : 1;
+  }
+}

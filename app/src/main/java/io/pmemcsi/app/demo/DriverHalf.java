@@ -1,0 +1,129 @@
+package io.pmemcsi.app.demo;
+
+import csi.v1.GetCapacityRequest;
+import csi.v1.GetPluginInfoRequest;
+import csi.v1.GetPluginInfoResponse;
+import csi.v1.ListVolumesRequest;
+import io.grpc.StatusRuntimeException;
+import io.pmemcsi.base.error.FatalException;
+import io.pmemcsi.base.names.DriverName;
+import io.pmemcsi.driver.DriverSettings;
+import io.pmemcsi.driver.NodeDriver;
+import io.pmemcsi.driver.csi.Endpoint;
+import io.pmemcsi.driver.volume.DeviceMode;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** The real driver on file-backed devices, with one volume from its creation to its deletion. */
+final class DriverHalf {
+
+  private final Narrator narrator;
+
+  DriverHalf(Narrator narrator) {
+    this.narrator = narrator;
+  }
+
+  void run() {
+    narrator.heading("2. The driver, on file-backed devices");
+    Optional<String> obstacle = obstacle();
+    if (obstacle.isPresent()) {
+      narrator.say(
+          ("LEFT OUT: %s. The driver makes and mounts real file systems: run the demo as root on a"
+                  + " machine with loop devices to see it.")
+              .formatted(obstacle.get()));
+      return;
+    }
+    Path folder = folder();
+    try {
+      drive(folder);
+    } catch (StatusRuntimeException e) {
+      throw new FatalException("the driver refused a call of the demo: " + e.getMessage(), e);
+    } finally {
+      delete(folder);
+    }
+  }
+
+  private void drive(Path folder) {
+    DriverSettings settings =
+        new DriverSettings(
+            new DriverName("pmem-csi.intel.com"),
+            "demo-node",
+            new Endpoint(folder.resolve("csi.sock")),
+            folder.resolve("state"),
+            DeviceMode.FILE,
+            50,
+            Optional.empty(),
+            "/metrics");
+    long start = System.nanoTime();
+    try (NodeDriver _ = NodeDriver.start(settings);
+        CsiClient client = new CsiClient(settings.endpoint().socket())) {
+      GetPluginInfoResponse info =
+          client.identity().getPluginInfo(GetPluginInfoRequest.getDefaultInstance());
+      narrator.say(
+          "%s %s answers on %s, %s after its start; memory is simulated by sparse files."
+              .formatted(
+                  info.getName(),
+                  info.getVendorVersion(),
+                  settings.endpoint(),
+                  Narrator.seconds(Duration.ofNanos(System.nanoTime() - start))));
+      try (VolumeLife life = new VolumeLife(client, folder, narrator)) {
+        life.live();
+      }
+      int left =
+          client
+              .controller()
+              .listVolumes(ListVolumesRequest.getDefaultInstance())
+              .getEntriesCount();
+      if (left > 0) {
+        throw new FatalException("the demo left %d volumes behind".formatted(left));
+      }
+    }
+  }
+
+  static long available(CsiClient client) {
+    return client
+        .controller()
+        .getCapacity(GetCapacityRequest.getDefaultInstance())
+        .getAvailableCapacity();
+  }
+
+  private static Optional<String> obstacle() {
+    try {
+      boolean root =
+          Files.readAllLines(Path.of("/proc/self/status")).stream()
+              .anyMatch(line -> line.matches("Uid:\\s+\\d+\\s+0\\s.*"));
+      if (!root) {
+        return Optional.of("this process is not root");
+      }
+    } catch (IOException e) {
+      return Optional.of("this is no Linux with /proc");
+    }
+    return Files.exists(Path.of("/dev/loop-control"))
+        ? Optional.empty()
+        : Optional.of("this machine has no loop devices (no /dev/loop-control)");
+  }
+
+  private static Path folder() {
+    try {
+      return Files.createTempDirectory("pmem-csi-demo-");
+    } catch (IOException e) {
+      throw new FatalException("cannot make a folder for the demo: " + e.getMessage(), e);
+    }
+  }
+
+  private static void delete(Path folder) {
+    try (Stream<Path> paths = Files.walk(folder)) {
+      for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(path);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot remove " + folder, e);
+    }
+  }
+}

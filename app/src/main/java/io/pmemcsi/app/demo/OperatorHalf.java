@@ -1,0 +1,240 @@
+package io.pmemcsi.app.demo;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.NamespaceBuilder;
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.ConfigBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.Watch;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.pmemcsi.api.pmem.PmemCSIDeployment;
+import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
+import io.pmemcsi.api.pmem.PmemSettings;
+import io.pmemcsi.base.error.FatalException;
+import io.pmemcsi.embedded.EmbeddedKubernetes;
+import io.pmemcsi.operator.OperatorOptions;
+import io.pmemcsi.operator.OperatorProgram;
+import io.pmemcsi.operator.Rendering;
+import io.pmemcsi.operator.facts.ClusterProbe;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+
+/** The real operator on an in-process Kubernetes API, from the sample resource to its deletion. */
+final class OperatorHalf {
+
+  private static final String NAMESPACE = "pmem-csi";
+  private static final String IMAGE = "pmem-csi-driver:demo";
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  private final Narrator narrator;
+  private final Rendering rendering = new Rendering();
+
+  OperatorHalf(Narrator narrator) {
+    this.narrator = narrator;
+  }
+
+  void run() {
+    narrator.heading("1. The operator, on an in-process Kubernetes API");
+    PmemCSIDeployment sample = sample();
+    try (EmbeddedKubernetes kubernetes = EmbeddedKubernetes.start();
+        KubernetesClient client = client(kubernetes)) {
+      narrator.say(
+          "Kubernetes API (in this process, version 1.20): %s".formatted(kubernetes.url()));
+      install(client);
+      Map<String, String> selector = PmemSettings.of(sample).nodeSelector();
+      try (SimulatedNodes nodes = SimulatedNodes.start(client, selector);
+          OperatorProgram _ = operator(client)) {
+        narrator.say("Nodes (simulated): %d, labelled %s".formatted(nodes.count(), selector));
+        narrator.say("The operator is running.");
+
+        show(client, sample);
+      }
+    }
+  }
+
+  private void show(KubernetesClient client, PmemCSIDeployment sample) {
+    String name = sample.getMetadata().getName();
+    narrator.say(
+        "\nCreating PmemCSIDeployment %s. Its status (pods are simulated):".formatted(name));
+    try (Watch _ = StatusTable.watch(client, name, narrator)) {
+      client.resource(sample).create();
+      await("the deployment to run", () -> phase(client, name).equals("Running"));
+    }
+    List<HasMetadata> objects = objects(client, sample);
+    showObjects(client, objects);
+    mend(client, objects);
+    edit(client, name, objects);
+    delete(client, name, objects);
+  }
+
+  private void showObjects(KubernetesClient client, List<HasMetadata> objects) {
+    narrator.say("\nWhat the operator made of it:");
+    Narrator.Table table = narrator.table(new String[] {"KIND", "NAMESPACE", "NAME"}, 20, 9);
+    for (HasMetadata object : objects) {
+      if (find(client, object).isEmpty()) {
+        throw new FatalException("the demo misses %s %s".formatted(kind(object), name(object)));
+      }
+      table.row(kind(object), namespace(object), name(object));
+    }
+  }
+
+  private void mend(KubernetesClient client, List<HasMetadata> objects) {
+    HasMetadata victim = first(objects, "DaemonSet");
+    narrator.say("\nSomebody deletes DaemonSet %s.".formatted(name(victim)));
+    String before = uid(client, victim);
+    long start = System.nanoTime();
+    client.resource(victim).delete();
+    await(
+        "the DaemonSet to come back",
+        () -> find(client, victim).map(found -> !uid(found).equals(before)).orElse(false));
+    narrator.say("It is back after %s.".formatted(since(start)));
+  }
+
+  private void edit(KubernetesClient client, String name, List<HasMetadata> objects) {
+    HasMetadata daemonSet = first(objects, "DaemonSet");
+    narrator.say("\nThe administrator sets logLevel to 5.");
+    long start = System.nanoTime();
+    client
+        .resources(PmemCSIDeployment.class)
+        .withName(name)
+        .patch(PatchContext.of(PatchType.JSON_MERGE), "{\"spec\":{\"logLevel\":5}}");
+    await(
+        "the DaemonSet to get the new log level",
+        () ->
+            find(client, daemonSet)
+                .map(
+                    found -> client.getKubernetesSerialization().asJson(found).contains("\"-v=5\""))
+                .orElse(false));
+    narrator.say("The pods' argument is -v=5 after %s.".formatted(since(start)));
+    await("the deployment to run again", () -> phase(client, name).equals("Running"));
+  }
+
+  private void delete(KubernetesClient client, String name, List<HasMetadata> objects) {
+    narrator.say("\nThe administrator deletes the PmemCSIDeployment.");
+    long start = System.nanoTime();
+    client.resources(PmemCSIDeployment.class).withName(name).delete();
+    await(
+        "all objects to go",
+        () -> objects.stream().allMatch(object -> find(client, object).isEmpty()));
+    narrator.say("All %d objects are gone after %s.".formatted(objects.size(), since(start)));
+  }
+
+  private List<HasMetadata> objects(KubernetesClient client, PmemCSIDeployment sample) {
+    return rendering.objects(sample, new ClusterProbe(client).facts(NAMESPACE, IMAGE));
+  }
+
+  private static void install(KubernetesClient client) {
+    client
+        .resource(
+            new NamespaceBuilder().withNewMetadata().withName(NAMESPACE).endMetadata().build())
+        .create();
+    for (String crd :
+        List.of(
+            "pmem-csi.intel.com_pmemcsideployments.yaml",
+            "pmem-csi.intel.com_deployments.yaml",
+            "csidriver.storage.openshift.io_csidriverdeployments.yaml")) {
+      client.resource(text("/io/pmemcsi/api/crd/" + crd)).create();
+    }
+  }
+
+  private PmemCSIDeployment sample() {
+    String text = text("/deploy/samples/pmem-csi.yaml");
+    if (rendering.read(text) instanceof PmemCSIDeployment sample) {
+      return sample;
+    }
+    throw new IllegalStateException("the sample is no PmemCSIDeployment");
+  }
+
+  private static OperatorProgram operator(KubernetesClient client) {
+    return OperatorProgram.start(
+        client,
+        new OperatorOptions(Optional.empty(), Optional.of(IMAGE), Optional.empty(), false),
+        Map.of("WATCH_NAMESPACE", NAMESPACE),
+        Clock.systemUTC());
+  }
+
+  private static KubernetesClient client(EmbeddedKubernetes kubernetes) {
+    Config config =
+        new ConfigBuilder(Config.empty()).withMasterUrl(kubernetes.url().toString()).build();
+    return new KubernetesClientBuilder().withConfig(config).build();
+  }
+
+  private static String phase(KubernetesClient client, String name) {
+    PmemCSIDeployment found = client.resources(PmemCSIDeployment.class).withName(name).get();
+    PmemCSIDeploymentStatus status = found == null ? null : found.getStatus();
+    return status == null ? "" : status.phaseOrNew();
+  }
+
+  private static Optional<HasMetadata> find(KubernetesClient client, HasMetadata object) {
+    return Optional.ofNullable(client.resource(object).get());
+  }
+
+  private static String uid(KubernetesClient client, HasMetadata object) {
+    return find(client, object).map(OperatorHalf::uid).orElse("");
+  }
+
+  private static String uid(HasMetadata object) {
+    return object.getMetadata().getUid();
+  }
+
+  private static HasMetadata first(List<HasMetadata> objects, String kind) {
+    return objects.stream()
+        .filter(object -> kind(object).equals(kind))
+        .findFirst()
+        .orElseThrow(() -> new FatalException("the demo misses a " + kind));
+  }
+
+  private static String kind(HasMetadata object) {
+    return object.getKind();
+  }
+
+  private static String name(HasMetadata object) {
+    return object.getMetadata().getName();
+  }
+
+  private static String namespace(HasMetadata object) {
+    String namespace = object.getMetadata().getNamespace();
+    return namespace == null ? "-" : namespace;
+  }
+
+  private static String since(long start) {
+    return Narrator.seconds(Duration.ofNanos(System.nanoTime() - start));
+  }
+
+  private static void await(String what, BooleanSupplier reached) {
+    long end = System.nanoTime() + PATIENCE.toNanos();
+    while (!reached.getAsBoolean()) {
+      if (System.nanoTime() > end) {
+        throw new FatalException(
+            "the demo waited %d s for %s in vain".formatted(PATIENCE.toSeconds(), what));
+      }
+      try {
+        Thread.sleep(20);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new FatalException("interrupted", e);
+      }
+    }
+  }
+
+  private static String text(String resource) {
+    try (InputStream in = OperatorHalf.class.getResourceAsStream(resource)) {
+      if (in == null) {
+        throw new IllegalStateException(resource + " is not in the program");
+      }
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

@@ -1,0 +1,101 @@
+package io.pmemcsi.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.pmemcsi.base.version.Version;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The program as users start it. */
+class LauncherIT {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  @TempDir private Path folder;
+
+  @ParameterizedTest
+  @CsvSource({"pmem-csi,version", "pmem-csi-driver,-version", "pmem-csi-operator,--version"})
+  void everyNameOfTheProgramWorks(String name, String argument) throws Exception {
+    Process process = start(name, List.of(argument));
+
+    assertThat(process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    assertThat(out()).isEqualTo(Version.current() + "\n");
+    assertThat(process.exitValue()).isZero();
+  }
+
+  @Test
+  void theDriverServesUntilItIsAskedToStop() throws Exception {
+    Path socket = folder.resolve("csi.sock");
+    Process process =
+        start(
+            "pmem-csi-driver",
+            List.of(
+                "-mode=node",
+                "-deviceManager=file",
+                "-nodeid=here",
+                "-endpoint=unix://" + socket,
+                "-statePath=" + folder.resolve("state"),
+                "-v=3",
+                "-logging-format=json"));
+    try {
+      await().atMost(PATIENCE).until(() -> err().contains("PMEM-CSI ready."));
+      assertThat(socket).exists();
+      process.destroy();
+
+      assertThat(process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+      assertThat(process.exitValue()).isZero();
+      assertThat(err().lines().findFirst().orElseThrow())
+          .matches(
+              "\\{\"ts\":\\d+\\.\\d+,\"caller\":.*\"msg\":\"PMEM-CSI started.\".*\"version\":.*");
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+
+  @Test
+  void aFatalErrorReachesTheTerminationLog() throws Exception {
+    Path log = folder.resolve("termination-log");
+    Path file = Files.writeString(folder.resolve("a-file"), "");
+    Process process =
+        start(
+            "pmem-csi-driver",
+            List.of("-deviceManager=file", "-v=0", "-statePath=" + file.resolve("state")),
+            "TERMINATION_LOG_PATH=" + log);
+
+    assertThat(process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    assertThat(process.exitValue()).isEqualTo(1);
+    assertThat(err().lines()).hasSize(1);
+    assertThat("pmem-csi: " + Files.readString(log)).isEqualTo(err());
+  }
+
+  private Process start(String name, List<String> arguments, String... environment)
+      throws IOException {
+    List<String> command = new ArrayList<>(List.of("env"));
+    command.addAll(List.of(environment));
+    command.add(Path.of("../bin", name).toAbsolutePath().normalize().toString());
+    command.addAll(arguments);
+    return new ProcessBuilder(command)
+        .redirectOutput(folder.resolve("out").toFile())
+        .redirectError(folder.resolve("err").toFile())
+        .start();
+  }
+
+  private String out() throws IOException {
+    return Files.readString(folder.resolve("out"), StandardCharsets.UTF_8);
+  }
+
+  private String err() throws IOException {
+    return Files.readString(folder.resolve("err"), StandardCharsets.UTF_8);
+  }
+}
