@@ -1,6 +1,6 @@
 /**
- * Tests of the driver on real (emulated) persistent memory: what runs here is on the host, what is
- * tested runs in the guest. Start reading at {@link io.pmemcsi.driver.guest.GuestDevices}.
+ * Tests of the driver on real (emulated) persistent memory: the tests are on the host, the driver
+ * runs in the guest. Start reading at {@link io.pmemcsi.driver.guest.DriverInGuest}.
  */
 @NullMarked
 package io.pmemcsi.driver.guest;

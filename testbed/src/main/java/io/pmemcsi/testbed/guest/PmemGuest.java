@@ -4,7 +4,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.HashMap;
+import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,7 +28,7 @@ public final class PmemGuest implements AutoCloseable {
   private final GuestImage image;
   private final GuestConfig config;
   private final Path folder;
-  private final AtomicInteger nextPort = new AtomicInteger(1);
+  private final Map<String, Integer> forwards = new HashMap<>();
   private Qemu qemu;
 
   private PmemGuest(GuestImage image, GuestConfig config, Path folder, Qemu qemu) {
@@ -44,12 +45,12 @@ public final class PmemGuest implements AutoCloseable {
     GuestImage image = GuestImage.prepare();
     Path absolute = folder.toAbsolutePath();
     try {
-      Files.createDirectories(absolute);
-      Files.deleteIfExists(absolute.resolve("console.log"));
+      Files.createDirectories(absolute.resolve("share"));
     } catch (IOException e) {
       throw new GuestException("cannot use the folder " + absolute, e);
     }
-    deleteDevices(absolute);
+    delete(absolute, "*.{img,log}");
+    delete(absolute.resolve("share"), "*.log");
     return new PmemGuest(image, config, absolute, start(image, config, absolute));
   }
 
@@ -130,7 +131,7 @@ public final class PmemGuest implements AutoCloseable {
   /** Pulls the plug and boots again with empty NVDIMMs and an empty disk. */
   public void replaceDevices() {
     qemu.close();
-    deleteDevices(folder);
+    delete(folder, "*.img");
     powerOn();
   }
 
@@ -150,7 +151,7 @@ public final class PmemGuest implements AutoCloseable {
   @Override
   public void close() {
     qemu.close();
-    deleteDevices(folder);
+    delete(folder, "*.img");
   }
 
   private void powerOff() {
@@ -170,14 +171,18 @@ public final class PmemGuest implements AutoCloseable {
   }
 
   private void powerOn() {
-    nextPort.set(1);
+    forwards.clear();
     qemu = start(image, config, folder);
   }
 
-  private int forward(String target) {
-    int index = nextPort.getAndIncrement();
+  private synchronized int forward(String target) {
+    return forwards.computeIfAbsent(target, this::newForward);
+  }
+
+  private int newForward(String target) {
+    int index = forwards.size() + 1;
     if (index >= PORTS) {
-      throw new GuestException("no forwarded port is left, there are " + (PORTS - 1));
+      throw new GuestException("no forwarded port is left, in use are " + forwards.keySet());
     }
     int guestPort = Qemu.AGENT_PORT + index;
     run(
@@ -205,13 +210,13 @@ public final class PmemGuest implements AutoCloseable {
     }
   }
 
-  private static void deleteDevices(Path folder) {
-    try (var files = Files.newDirectoryStream(folder, "*.img")) {
+  private static void delete(Path folder, String names) {
+    try (var files = Files.newDirectoryStream(folder, names)) {
       for (Path file : files) {
         Files.delete(file);
       }
     } catch (IOException e) {
-      throw new GuestException("cannot remove the devices in " + folder, e);
+      throw new GuestException("cannot remove %s in %s".formatted(names, folder), e);
     }
   }
 }

@@ -1,0 +1,55 @@
+package io.pmemcsi.driver.guest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import csi.v1.GetCapacityResponse;
+import csi.v1.Volume;
+import io.pmemcsi.testbed.guest.PmemGuest;
+import io.pmemcsi.testbed.guest.WithPmemGuest;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+@WithPmemGuest
+class DirectDriverIT extends DriverInGuest {
+  private static final Map<String, String> QUICK = Map.of("eraseafter", "false");
+
+  DirectDriverIT(PmemGuest guest) {
+    super(guest, "direct", 2);
+  }
+
+  /** The percentage means nothing in this mode. */
+  @Override
+  long afterRaise(long availableBefore) {
+    return availableBefore;
+  }
+
+  @Test
+  void fragmentation_is_reported_as_it_is() {
+    long quarter = 492 * MIB; // four of these, with their bookkeeping, fill a region
+    List<Volume> volumes = new ArrayList<>();
+    volumes.add(driver().create("a", quarter, QUICK));
+    volumes.add(driver().create("b", quarter, QUICK));
+    volumes.add(driver().create("c", quarter, QUICK));
+    volumes.add(driver().create("d", quarter, QUICK));
+    volumes.add(driver().create("other region", largest(), QUICK));
+    assertThat(largest()).isZero();
+
+    driver().delete(volumes.remove(3));
+    driver().delete(volumes.remove(1));
+    driver().delete(volumes.remove(0));
+
+    GetCapacityResponse capacity = driver().capacity();
+    assertThat(largest()).isBetween(2 * quarter, 3 * quarter - 1);
+    assertThat(capacity.getAvailableCapacity()).isGreaterThanOrEqualTo(3 * quarter);
+    Volume big = driver().create("big", largest(), QUICK);
+    assertThat(big.getCapacityBytes()).isEqualTo(capacity.getMaximumVolumeSize().getValue());
+    volumes.add(big);
+    volumes.forEach(driver()::delete);
+  }
+
+  private long largest() {
+    return driver().capacity().getMaximumVolumeSize().getValue();
+  }
+}
