@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.KubernetesVersion;
@@ -141,7 +142,7 @@ class FieldsIT {
   /** A sample of the points that the embedded API goes through one by one. */
   @Test
   void killedOperatorIsMadeUpForByTheNextOne() {
-    for (int writes : List.of(1, 4, 9, 16, 22)) {
+    for (int writes : List.of(1, 4, 9, 16, 20)) {
       operator.dieAfterWrites(writes);
       operator.start();
       client.resource(resource("controllerTLSSecret: tls")).create();
@@ -248,17 +249,16 @@ class FieldsIT {
   }
 
   private static PmemCSIDeployment resource(String spec) {
-    var resource =
-        (PmemCSIDeployment)
-            new Rendering()
-                .read(
-                    """
-                    apiVersion: pmem-csi.intel.com/v1beta1
-                    kind: PmemCSIDeployment
-                    metadata: {name: any}
-                    spec: {%s}
-                    """
-                        .formatted(spec));
+    PmemCSIDeployment resource =
+        new KubernetesSerialization()
+            .unmarshal(
+                """
+                apiVersion: pmem-csi.intel.com/v1beta1
+                kind: PmemCSIDeployment
+                spec: {%s}
+                """
+                    .formatted(spec),
+                PmemCSIDeployment.class);
     resource.setMetadata(new ObjectMetaBuilder().withName(NAME).build());
     return resource;
   }
