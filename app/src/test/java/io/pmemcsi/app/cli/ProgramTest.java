@@ -75,7 +75,8 @@ class ProgramTest {
         "--nonsense | there is no flag --nonsense; see pmem-csi --help",
         "driver -mod=node | there is no flag --mod=node (did you mean --mode?); see pmem-csi driver"
             + " --help",
-        "driver extra | \"extra\" is one argument too many; see pmem-csi driver --help",
+        "driver extra | there is no command \"extra\": use audit; see pmem-csi driver --help",
+        "version extra | \"extra\" is one argument too many; see pmem-csi version --help",
         "driver -v | Missing required parameter for option '--v' (LEVEL); see pmem-csi driver"
             + " --help",
         "driver -v=loud | -v=loud: a log level is a number, 3 for production",
