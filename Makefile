@@ -39,7 +39,7 @@ format: ## lays all Java files out as the build wants them
 
 .PHONY: generate
 generate: ## writes deploy/ anew from the code
-	$(MVN) --quiet verify -DskipITs -Dpmem-csi.generate=true -Dgolden.update=true
+	$(MVN) --quiet verify -DskipITs -Dpmem-csi.generate=true
 
 .PHONY: clean
 clean: ## removes what the build made (not the caches of the test beds)

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
  */
 class FuzzIT {
 
-  private static final int CALLS = Integer.getInteger("pmem-csi.fuzz.calls", 600);
+  private static final int CALLS = Boolean.getBoolean("pmem-csi.campaign") ? 20_000 : 600;
   private static final long SEED = Long.getLong("pmem-csi.fuzz.seed", 20261115);
 
   /** What a caller may hear about a request that makes no sense. */

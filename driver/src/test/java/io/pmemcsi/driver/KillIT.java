@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(600)
 class KillIT {
 
-  private static final int KILLS = Integer.getInteger("pmem-csi.kills", 3);
+  private static final int KILLS = Boolean.getBoolean("pmem-csi.campaign") ? 30 : 3;
   private static final long SEED = Long.getLong("pmem-csi.kill.seed", 5);
 
   private final Scratch scratch = new Scratch();

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 class StressIT {
 
   private static final int WORKERS = 10;
-  private static final int VOLUMES = Integer.getInteger("pmem-csi.stress.volumes", 10);
+  private static final int VOLUMES = Boolean.getBoolean("pmem-csi.campaign") ? 100 : 10;
 
   @Test
   void volumesOfManyWorkersDoNotDisturbEachOther() throws Exception {

@@ -23,7 +23,7 @@ class DeploymentFilesTest {
   private static final Path DEPLOY = Path.of("../deploy");
   private static final String NAMESPACE = "pmem-csi";
   private static final String HEADER =
-      "# Made by DeploymentFilesTest with -Dgolden.update=true: do not edit.\n";
+      "# Made by 'make generate' (DeploymentFilesTest): do not edit.\n";
 
   @ParameterizedTest
   @CsvSource({
@@ -49,7 +49,7 @@ class DeploymentFilesTest {
     objects.addAll(rendering.objects(resource, facts));
     String yaml = HEADER + rendering.yaml(objects);
     Path file = DEPLOY.resolve("kubernetes-" + version).resolve("pmem-csi-" + deviceMode + ".yaml");
-    if (Boolean.getBoolean("golden.update")) {
+    if (Boolean.getBoolean("pmem-csi.generate")) {
       Files.createDirectories(file.getParent());
       Files.writeString(file, yaml);
     }

@@ -22,13 +22,13 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Compares what is made for each version of Kubernetes with files that a person can read. A file
- * holds from its version up to the next file; {@code -Dgolden.update=true} writes them anew.
+ * holds from its version up to the next file; {@code make generate} writes them anew.
  */
 class RenderingTest {
 
   private static final Path RESOURCES = Path.of("src/test/resources/resources/pmem");
   private static final Path GOLDEN = Path.of("src/test/resources/golden/pmem");
-  private static final boolean UPDATE = Boolean.getBoolean("golden.update");
+  private static final boolean UPDATE = Boolean.getBoolean("pmem-csi.generate");
 
   private final Rendering rendering = new Rendering();
 

@@ -18,7 +18,7 @@ class OperatorInstallationTest {
 
   private static final Path FILE = Path.of("../deploy/operator/pmem-csi-operator.yaml");
   private static final String HEADER =
-      "# Made by OperatorInstallationTest with -Dgolden.update=true: do not edit.\n";
+      "# Made by 'make generate' (OperatorInstallationTest): do not edit.\n";
 
   private final List<HasMetadata> objects =
       new OperatorInstallation("pmem-csi", OperatorInstallation.DEFAULT_IMAGE).objects();
@@ -26,7 +26,7 @@ class OperatorInstallationTest {
   @Test
   void deployedFileIsUpToDate() throws IOException {
     String yaml = HEADER + new Rendering().yaml(objects);
-    if (Boolean.getBoolean("golden.update")) {
+    if (Boolean.getBoolean("pmem-csi.generate")) {
       Files.createDirectories(FILE.getParent());
       Files.writeString(FILE, yaml);
     }
