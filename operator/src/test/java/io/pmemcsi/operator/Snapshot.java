@@ -31,6 +31,8 @@ final class Snapshot {
               "generation",
               "selfLink"));
       metadata.withObject("labels").remove("pmem-csi.intel.com/owner-uid");
+      // counts the changes of the pods, and two changes may be seen as one
+      metadata.withObject("annotations").remove("deprecated.daemonset.template.generation");
       for (JsonNode owner : metadata.path("ownerReferences")) {
         ((ObjectNode) owner).remove("uid");
       }
