@@ -209,14 +209,22 @@ class FieldsIT {
     }
   }
 
+  /** Again when the operator writes the status in the very moment, as kubectl edit would. */
   private void change(String spec) {
-    client
-        .resources(PmemCSIDeployment.class)
-        .withName(NAME)
-        .edit(
-            resource -> {
-              resource.setSpec(resource(spec).getSpec());
-              return resource;
+    await(spec)
+        .ignoreExceptionsMatching(
+            e -> e instanceof KubernetesClientException failure && failure.getCode() == 409)
+        .until(
+            () -> {
+              client
+                  .resources(PmemCSIDeployment.class)
+                  .withName(NAME)
+                  .edit(
+                      resource -> {
+                        resource.setSpec(resource(spec).getSpec());
+                        return resource;
+                      });
+              return true;
             });
   }
 
