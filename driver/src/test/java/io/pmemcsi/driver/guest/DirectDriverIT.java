@@ -16,7 +16,7 @@ class DirectDriverIT extends DriverInGuest {
   private static final Map<String, String> QUICK = Map.of("eraseafter", "false");
 
   DirectDriverIT(PmemGuest guest) {
-    super(guest, "direct", 2);
+    super(guest, "direct", Boolean.getBoolean("pmem-csi.campaign") ? 20 : 2);
   }
 
   /** The percentage means nothing in this mode. */

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 @WithPmemGuest
 class LvmDriverIT extends DriverInGuest {
   LvmDriverIT(PmemGuest guest) {
-    super(guest, "lvm", 10);
+    super(guest, "lvm", Boolean.getBoolean("pmem-csi.campaign") ? 100 : 10);
   }
 
   /** Another namespace in each group: all of it counts but for its bookkeeping. */
