@@ -66,7 +66,10 @@ class CertificatesIT {
               Thread.sleep(1000);
               return operator.writes().size() == before;
             });
-    assertThat(operator.writes()).doesNotHaveDuplicates();
+    // where a node is left to run the controller, the status goes on to Running with its event
+    assertThat(operator.writes())
+        .filteredOn(write -> write.startsWith("PATCH"))
+        .doesNotHaveDuplicates();
   }
 
   @Test
