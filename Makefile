@@ -38,7 +38,7 @@ format: ## lays all Java files out as the build wants them
 	$(MVN) --quiet --non-recursive validate -Dformat.mode=fix
 
 .PHONY: generate
-generate: ## writes deploy/ anew from the code
+generate: ## writes deploy/, docs/api.md and the tests' expected YAML anew from the code
 	$(MVN) --quiet verify -DskipITs -Dpmem-csi.generate=true
 
 .PHONY: clean
