@@ -16,12 +16,16 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 class FaultsTest {
+  private static final Duration LATE = Duration.ofMillis(200);
+
   private EmbeddedKubernetes kubernetes;
   private Http http;
 
@@ -127,6 +131,89 @@ class FaultsTest {
                 assertThat(events)
                     .containsExactly(
                         "ADDED twice", "ADDED twice", "ADDED plain", "ADDED late", "CUT"));
+  }
+
+  @Test
+  void aRequestCanBeCarriedOutLate() throws Exception {
+    onWrites(new RequestFault.Delay(LATE));
+    long start = System.nanoTime();
+
+    assertThat(http.createConfigMap("a").code()).isEqualTo(201);
+
+    assertThat(since(start)).isGreaterThanOrEqualTo(LATE);
+    assertThat(http.configMaps()).containsExactly("a");
+  }
+
+  @Test
+  void anEventAndAllAfterItCanComeLate() throws Exception {
+    onEvents(event -> event.name().equals("late") ? new EventFault.Delay(LATE) : EventFault.NONE);
+    List<String> events = http.watchConfigMaps("");
+    long start = System.nanoTime();
+    http.createConfigMap("late");
+    http.createConfigMap("next");
+
+    await().untilAsserted(() -> assertThat(events).containsExactly("ADDED late", "ADDED next"));
+
+    assertThat(since(start)).isGreaterThanOrEqualTo(LATE);
+  }
+
+  private static Duration since(long start) {
+    return Duration.ofNanos(System.nanoTime() - start);
+  }
+
+  @Test
+  void aSeedLosesAndReordersEventsOnlyIfAskedTo() {
+    assertThat(drawnForEvents(RandomFaults.lossy(1, 0, 500)))
+        .isEqualTo(drawnForEvents(RandomFaults.lossy(1, 0, 500)))
+        .isNotEqualTo(drawnForEvents(RandomFaults.lossy(2, 0, 500)))
+        .contains(new EventFault.Drop(), new EventFault.HoldBack());
+    assertThat(drawnForEvents(new RandomFaults(1, 0, 500)))
+        .contains(new EventFault.Duplicate(), new EventFault.Cut())
+        .doesNotContain(new EventFault.Drop(), new EventFault.HoldBack());
+  }
+
+  private static List<EventFault> drawnForEvents(FaultPlan plan) {
+    return IntStream.range(0, 200)
+        .mapToObj(i -> plan.onEvent(new SeenEvent(1, "ADDED", "", "configmaps", "n", "c", i)))
+        .toList();
+  }
+
+  @Test
+  void whatALossySeedDrawsHappensToTheWatch() throws Exception {
+    FaultPlan lossy = RandomFaults.lossy(1, 0, 500);
+    List<String> expected = new CopyOnWriteArrayList<>();
+    List<String> held = new CopyOnWriteArrayList<>();
+    onEvents(
+        event -> {
+          EventFault drawn = event.name().equals("end") ? EventFault.NONE : lossy.onEvent(event);
+          String shown = event.type() + " " + event.name();
+          switch (drawn) {
+            case EventFault.Cut _ -> {
+              return new EventFault.Drop();
+            }
+            case EventFault.Drop _ -> {}
+            case EventFault.HoldBack _ -> held.add(shown);
+            case EventFault.Duplicate _ -> {
+              expected.addAll(List.of(shown, shown));
+              expected.addAll(held);
+              held.clear();
+            }
+            case EventFault.Delay _ -> {
+              expected.add(shown);
+              expected.addAll(held);
+              held.clear();
+            }
+          }
+          return drawn;
+        });
+    List<String> events = http.watchConfigMaps("");
+    for (int i = 0; i < 40; i++) {
+      http.createConfigMap("c" + i);
+    }
+    http.createConfigMap("end");
+
+    await().untilAsserted(() -> assertThat(events).contains("ADDED end").isEqualTo(expected));
+    assertThat(held).isEmpty();
   }
 
   @Test

@@ -33,6 +33,11 @@ public record RandomFaults(
     this(seed, failPerMille, eventPerMille, true, new ConcurrentHashMap<>());
   }
 
+  /** Worse than a real server: events get lost and change places, too. */
+  public static RandomFaults lossy(long seed, int failPerMille, int eventPerMille) {
+    return new RandomFaults(seed, failPerMille, eventPerMille, false, new ConcurrentHashMap<>());
+  }
+
   @Override
   public RequestFault onRequest(SeenRequest request) {
     String what = request.toString();
