@@ -10,11 +10,12 @@ help: ## lists what make can do
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
 
 .PHONY: demo
-demo: build ## the main job with no cluster and no PMEM, in under three minutes
+demo: tools build ## the main job with no cluster and no PMEM, in under three minutes
 	bin/pmem-csi demo
 
 .PHONY: build
 build: ## compiles and packs the program that bin/pmem-csi starts
+	@echo "building (the first time Maven also downloads; it says nothing unless something is wrong)"
 	$(MVN) --quiet package -DskipTests
 
 .PHONY: check
@@ -28,6 +29,10 @@ test: setup ## every test, on real components, with all set-up
 .PHONY: campaign
 campaign: setup ## the long versions of the tests: thousands of fault plans, full stress
 	$(MVN) verify -Dpmem-csi.campaign=true
+
+.PHONY: tools
+tools: ## packages with the programs that the driver calls
+	build/tools
 
 .PHONY: setup
 setup: ## packages, Kubernetes and guest that the tests on real components need

@@ -1,6 +1,7 @@
 package io.pmemcsi.operator;
 
 import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -44,6 +45,8 @@ public final class OperatorProgram implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(OperatorProgram.class);
   private static final String COMPONENT = "pmem-csi-operator";
   private static final int WORKERS = 8;
+  // about a second; reconcilers try again anyway, and a wrong address is not to look like a hang
+  private static final int RETRIES = 4;
   private static final Duration LOOK_AGAIN = Duration.ofMinutes(10);
 
   private final Operator operator;
@@ -216,15 +219,40 @@ public final class OperatorProgram implements AutoCloseable {
       var probe = new ClusterProbe(client);
       return new KnownFacts(() -> probe.facts(namespace, image), clock);
     } catch (KubernetesClientException e) {
-      throw new FatalException("cannot reach the API server: " + e.getMessage(), e);
+      throw new FatalException(
+          "cannot reach the API server %s: %s; check --kubeconfig and that the server runs"
+              .formatted(client.getMasterUrl(), rootCause(e)),
+          e);
     }
   }
 
   private static KubernetesClient client(OperatorOptions options) {
-    var builder = new KubernetesClientBuilder();
-    options
-        .kubeconfig()
-        .ifPresent(file -> builder.withConfig(Config.fromKubeconfig(file.toFile())));
-    return builder.build();
+    try {
+      Config config =
+          options
+              .kubeconfig()
+              .map(file -> Config.fromKubeconfig(file.toFile()))
+              .orElseGet(() -> new ConfigBuilder().build());
+      config.setRequestRetryBackoffLimit(RETRIES);
+      return new KubernetesClientBuilder().withConfig(config).build();
+    } catch (RuntimeException e) {
+      throw new FatalException(
+          "%s cannot be used: %s; correct it or name another file with --kubeconfig"
+              .formatted(
+                  options
+                      .kubeconfig()
+                      .map(file -> "kubeconfig " + file)
+                      .orElse("the kubeconfig or account of this machine"),
+                  rootCause(e)),
+          e);
+    }
+  }
+
+  private static String rootCause(Throwable exception) {
+    Throwable cause = exception;
+    while (cause.getCause() != null) {
+      cause = cause.getCause();
+    }
+    return cause.toString();
   }
 }

@@ -35,7 +35,7 @@ final class Ending {
     return WRONG_COMMAND_LINE;
   }
 
-  int failed(Exception exception) {
+  int failed(Throwable exception) {
     return switch (exception) {
       case UsageException usage -> usage(usage);
       case FatalException fatal -> fatal(oneLine(fatal.getMessage()));

@@ -3,14 +3,42 @@ package io.pmemcsi.app.cli;
 import io.pmemcsi.app.render.ResourceFile;
 import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.base.error.UsageException;
+import java.io.File;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
 
 /** Looks at a kubeconfig before a client does, because clients fall back to other clusters. */
 final class Kubeconfig {
 
   private Kubeconfig() {}
+
+  /** The file in a value of KUBECONFIG, where kubectl would merge a list of them. */
+  static String onlyOne(String variable) {
+    List<String> files =
+        Arrays.stream(variable.split(File.pathSeparator, -1))
+            .filter(file -> !file.isEmpty())
+            .toList();
+    if (files.size() > 1) {
+      throw new UsageException(
+          ("KUBECONFIG=%s names %d files: name one only, for example what kubectl config view"
+                  + " --flatten prints")
+              .formatted(variable, files.size()));
+    }
+    return String.join("", files);
+  }
+
+  /** The file that is used where none is named, if it is there and this is no pod. */
+  static Optional<Path> usual(Surroundings surroundings) {
+    String home = surroundings.variable("HOME");
+    if (home.isEmpty() || !surroundings.variable("KUBERNETES_SERVICE_HOST").isEmpty()) {
+      return Optional.empty();
+    }
+    return Optional.of(Path.of(home, ".kube", "config")).filter(Files::exists);
+  }
 
   static void check(Path file) {
     if (!Files.exists(file)) {

@@ -1,7 +1,5 @@
 package io.pmemcsi.app.cli;
 
-import io.pmemcsi.base.error.FatalException;
-import io.pmemcsi.base.error.UsageException;
 import io.pmemcsi.base.version.Version;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -44,7 +42,8 @@ public final class Program implements Runnable {
           .setParameterExceptionHandler((exception, given) -> ending.wrongCommandLine(exception))
           .setExecutionExceptionHandler((exception, command, result) -> ending.failed(exception))
           .execute(GoFlags.normalize(arguments).toArray(String[]::new));
-    } catch (UsageException | FatalException e) {
+    } catch (Exception | Error e) {
+      // picocli handles no errors, and nobody is to see a stack trace
       return ending.failed(e);
     }
   }
@@ -66,12 +65,17 @@ public final class Program implements Runnable {
     // as in Go the last one counts: kustomize patches append to the arguments of a container
     CommandLine.tracer().setLevel(CommandLine.TraceLevel.OFF);
     program.setOverwrittenOptionsAllowed(true);
-    for (CommandLine command : program.getSubcommands().values()) {
+    program.getCommandSpec().versionProvider(() -> new String[] {Version.current()});
+    layOut(program);
+    return program;
+  }
+
+  private static void layOut(CommandLine parent) {
+    for (CommandLine command : parent.getSubcommands().values()) {
       command.getCommandSpec().usageMessage().sortOptions(false).abbreviateSynopsis(true);
       command.getCommandSpec().versionProvider(() -> new String[] {Version.current()});
+      layOut(command);
     }
-    program.getCommandSpec().versionProvider(() -> new String[] {Version.current()});
-    return program;
   }
 
   private static CommandLine withRetired(Object command, List<String> names) {

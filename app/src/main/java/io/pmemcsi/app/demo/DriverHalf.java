@@ -17,11 +17,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Comparator;
+import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
 /** The real driver on file-backed devices, with one volume from its creation to its deletion. */
 final class DriverHalf {
+
+  private static final List<String> TOOLS = List.of("mkfs.ext4", "losetup", "blkid");
+  private static final List<String> FOLDERS =
+      List.of("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin");
 
   private final Narrator narrator;
 
@@ -93,7 +98,8 @@ final class DriverHalf {
         .getAvailableCapacity();
   }
 
-  private static Optional<String> obstacle() {
+  /** What this machine lacks for the driver. */
+  static Optional<String> obstacle() {
     try {
       boolean root =
           Files.readAllLines(Path.of("/proc/self/status")).stream()
@@ -104,9 +110,13 @@ final class DriverHalf {
     } catch (IOException e) {
       return Optional.of("this is no Linux with /proc");
     }
-    return Files.exists(Path.of("/dev/loop-control"))
-        ? Optional.empty()
-        : Optional.of("this machine has no loop devices (no /dev/loop-control)");
+    if (!Files.exists(Path.of("/dev/loop-control"))) {
+      return Optional.of("this machine has no loop devices (no /dev/loop-control)");
+    }
+    return TOOLS.stream()
+        .filter(tool -> FOLDERS.stream().noneMatch(at -> Files.isExecutable(Path.of(at, tool))))
+        .findFirst()
+        .map(tool -> "this machine has no %s (build/tools installs it)".formatted(tool));
   }
 
   private static Path folder() {

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -74,8 +75,15 @@ public final class ResourceFile {
     } catch (CharacterCodingException e) {
       throw new FatalException("%s is no text in UTF-8".formatted(label), e);
     } catch (IOException e) {
-      throw new UsageException("%s cannot be read: %s".formatted(label, e.getMessage()), e);
+      throw new UsageException("%s cannot be read: %s".formatted(label, reason(e)), e);
     }
+  }
+
+  /** Why and what to do; the message of the exception is often only the path once more. */
+  static String reason(IOException exception) {
+    return exception instanceof AccessDeniedException
+        ? "permission denied; run as a user who may read it, or name another file"
+        : "%s; name another file".formatted(exception);
   }
 
   private static List<Document> documents(String label, String text) {
@@ -94,6 +102,10 @@ public final class ResourceFile {
       throw new FatalException("%s%s is no YAML: %s".formatted(label, place, e.getProblem()), e);
     } catch (YamlEngineException e) {
       throw new FatalException("%s is no YAML: %s".formatted(label, e.getMessage()), e);
+    } catch (StackOverflowError e) {
+      // the parser calls itself for each level and has no limit of its own
+      throw new FatalException(
+          "%s is nested too deeply: no resource has that many levels".formatted(label), e);
     }
     if (documents.isEmpty()) {
       throw new FatalException("%s is empty: it should have a resource".formatted(label));

@@ -58,6 +58,12 @@ class EndingTest {
             "pmem-csi: this should not have happened: java.lang.IllegalStateException: a; b\n");
   }
 
+  @Test
+  void errorsOfTheMachineAreOneLineToo() {
+    assertThat(ending(Map.of()).failed(new OutOfMemoryError("heap"))).isEqualTo(1);
+    assertThat(err()).contains("java.lang.OutOfMemoryError: heap").hasLineCount(1);
+  }
+
   private Ending ending(Map<String, String> environment) {
     return new Ending(
         new Surroundings(

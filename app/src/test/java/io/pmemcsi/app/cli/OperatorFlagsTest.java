@@ -63,6 +63,11 @@ class OperatorFlagsTest {
   }
 
   @Test
+  void emptyPlacesInTheListOfTheEnvironmentDoNotCount() {
+    assertThat(settings(Map.of("KUBECONFIG", ":/k:")).kubeconfig()).contains(Path.of("/k"));
+  }
+
+  @Test
   void zeroSwitchesMetricsOff() {
     assertThat(settings(Map.of(), "-metrics-addr=0").metricsAddress()).isEmpty();
   }

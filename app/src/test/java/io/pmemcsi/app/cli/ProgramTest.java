@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.pmemcsi.base.version.Version;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -33,6 +34,7 @@ class ProgramTest {
         "-version",
         "driver -version",
         "driver --version",
+        "driver audit --version",
         "operator -version"
       })
   void versionIsPrinted(String line) {
@@ -123,6 +125,79 @@ class ProgramTest {
 
     assertThat(run("operator -image=i --kubeconfig=" + file)).isEqualTo(1);
     assertThat(err()).startsWith("pmem-csi: kubeconfig " + file).hasLineCount(1);
+  }
+
+  @Test
+  void aKubeconfigThatCannotBeReadIsNamedWithTheReason() {
+    // nothing is mapped at address 0, so that even root cannot read it
+    assertThat(run("operator -image=i --kubeconfig=/proc/self/mem")).isEqualTo(2);
+    assertThat(err())
+        .startsWith("pmem-csi: kubeconfig /proc/self/mem cannot be read: ")
+        .endsWith("; name another file\n")
+        .hasLineCount(1);
+  }
+
+  @Test
+  void aKubeconfigThatNamesAMissingFileIsNamedWithIt(@TempDir Path folder) throws Exception {
+    Path file = kubeconfig(folder, "https://127.0.0.1:1", "certificate-authority: /no/such/ca");
+
+    assertThat(run("operator -v=0 -image=i --kubeconfig=" + file)).isEqualTo(1);
+    assertThat(err())
+        .startsWith("pmem-csi: kubeconfig " + file + " cannot be used: ")
+        .contains("/no/such/ca")
+        .hasLineCount(1);
+  }
+
+  @Test
+  void aServerThatDoesNotAnswerIsNamed(@TempDir Path folder) throws Exception {
+    Path file = kubeconfig(folder, "http://127.0.0.1:1", "");
+
+    assertThat(run("operator -v=0 -image=i --kubeconfig=" + file)).isEqualTo(1);
+    assertThat(err())
+        .contains("pmem-csi: cannot reach the API server http://127.0.0.1:1")
+        .contains("; check --kubeconfig");
+  }
+
+  @Test
+  void theUsualKubeconfigIsCheckedToo(@TempDir Path home) throws Exception {
+    Path file = Files.createDirectory(home.resolve(".kube")).resolve("config");
+    Files.writeString(file, "apiVersion: v1\nkind: Pod\n");
+    environment.put("HOME", home.toString());
+
+    assertThat(run("operator -v=0 -image=i")).isEqualTo(1);
+    assertThat(err()).startsWith("pmem-csi: kubeconfig " + file + ": it is a Pod");
+  }
+
+  @Test
+  void aListOfKubeconfigsIsRefused() {
+    environment.put("KUBECONFIG", "/a:/b");
+
+    assertThat(run("operator -v=0 -image=i")).isEqualTo(2);
+    assertThat(err())
+        .startsWith("pmem-csi: KUBECONFIG=/a:/b names 2 files: name one only")
+        .hasLineCount(1);
+  }
+
+  private static Path kubeconfig(Path folder, String server, String more) throws IOException {
+    return Files.writeString(
+        folder.resolve("kubeconfig"),
+        """
+        apiVersion: v1
+        kind: Config
+        clusters:
+        - name: c
+          cluster:
+            server: %s
+            %s
+        users:
+        - name: u
+          user: {}
+        contexts:
+        - name: x
+          context: {cluster: c, user: u}
+        current-context: x
+        """
+            .formatted(server, more));
   }
 
   @ParameterizedTest

@@ -126,6 +126,13 @@ class RenderCommandTest {
   }
 
   @Test
+  void aFileThatIsNestedTooDeeplyIsNamed() throws Exception {
+    assertThat(render("[".repeat(20_000))).isEqualTo(1);
+    assertThat(err()).startsWith("pmem-csi: " + folder).hasLineCount(1);
+    assertThat(out()).isEmpty();
+  }
+
+  @Test
   void oneWrongDocumentPrintsNothingAtAll() throws Exception {
     String content = MINIMAL.formatted("a.example.org") + "---\napiVersion: v1\nkind: Pod\n";
 
