@@ -40,10 +40,7 @@ final class OperatorCommand implements Callable<Integer> {
     log.apply();
     RetiredFlags.warn(spec, LogFlags.WITHOUT_EFFECT);
     RetiredFlags.warn(spec, OperatorFlags.WITHOUT_EFFECT);
-    settings
-        .kubeconfig()
-        .or(() -> Kubeconfig.usual(surroundings))
-        .ifPresent(Kubeconfig::check);
+    settings.kubeconfig().or(() -> Kubeconfig.usual(surroundings)).ifPresent(Kubeconfig::check);
     if (settings.config().isPresent()) {
       throw new FatalException(
           "--config is for CSIDriverDeployment resources, which this release does not handle:"

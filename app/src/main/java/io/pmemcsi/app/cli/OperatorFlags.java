@@ -56,9 +56,7 @@ final class OperatorFlags {
   /** The flags as checked values. */
   OperatorSettings settings(Surroundings surroundings) {
     String cluster =
-        kubeconfig.isEmpty()
-            ? Kubeconfig.onlyOne(surroundings.variable("KUBECONFIG"))
-            : kubeconfig;
+        kubeconfig.isEmpty() ? Kubeconfig.onlyOne(surroundings.variable("KUBECONFIG")) : kubeconfig;
     return new OperatorSettings(
         Flag.optional("-image", image, text -> text),
         leaderElection,

@@ -12,8 +12,10 @@ public final class Demo {
     Narrator narrator = new Narrator(out);
     narrator.say("PMEM-CSI with no cluster and no PMEM. What is simulated is called simulated.");
 
-    new OperatorHalf(narrator).run();
-    new DriverHalf(narrator).run();
+    try (Interruption interruption = Interruption.watch()) {
+      new OperatorHalf(narrator, interruption).run();
+      new DriverHalf(narrator, interruption).run();
+    }
     narrator.say(
         "\nDone in %s; nothing is left behind.".formatted(Narrator.seconds(narrator.elapsed())));
   }

@@ -29,9 +29,11 @@ final class DriverHalf {
       List.of("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin");
 
   private final Narrator narrator;
+  private final Interruption interruption;
 
-  DriverHalf(Narrator narrator) {
+  DriverHalf(Narrator narrator, Interruption interruption) {
     this.narrator = narrator;
+    this.interruption = interruption;
   }
 
   void run() {
@@ -77,7 +79,7 @@ final class DriverHalf {
                   info.getVendorVersion(),
                   settings.endpoint(),
                   Narrator.seconds(Duration.ofNanos(System.nanoTime() - start))));
-      try (VolumeLife life = new VolumeLife(client, folder, narrator)) {
+      try (VolumeLife life = new VolumeLife(client, folder, narrator, interruption)) {
         life.live();
       }
       int left =

@@ -2,6 +2,7 @@ package io.pmemcsi.app.demo;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
+import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -14,6 +15,7 @@ import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
 import io.pmemcsi.api.pmem.PmemSettings;
 import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.embedded.EmbeddedKubernetes;
+import io.pmemcsi.embedded.Options;
 import io.pmemcsi.operator.OperatorOptions;
 import io.pmemcsi.operator.OperatorProgram;
 import io.pmemcsi.operator.Rendering;
@@ -29,52 +31,67 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 
-/** The real operator on an in-process Kubernetes API, from the sample resource to its deletion. */
+/** The real operator on an in-process Kubernetes API, from sample resources to their deletion. */
 final class OperatorHalf {
 
+  private static final String PLAIN = "pmem-csi.yaml";
+  private static final String WITH_CONTROLLER = "pmem-csi-controller.yaml";
   private static final String NAMESPACE = "pmem-csi";
   private static final String IMAGE = "pmem-csi-driver:demo";
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
+  private static final int NODES = 3;
+  private static final Duration POD_START = Duration.ofMillis(400);
+
   private final Narrator narrator;
+  private final Interruption interruption;
   private final Rendering rendering = new Rendering();
 
-  OperatorHalf(Narrator narrator) {
+  OperatorHalf(Narrator narrator, Interruption interruption) {
     this.narrator = narrator;
+    this.interruption = interruption;
   }
 
   void run() {
     narrator.heading("1. The operator, on an in-process Kubernetes API");
-    PmemCSIDeployment sample = sample();
-    try (EmbeddedKubernetes kubernetes = EmbeddedKubernetes.start();
+    PmemCSIDeployment plain = sample(PLAIN);
+    PmemCSIDeployment withController = sample(WITH_CONTROLLER);
+    Options options = Options.usual().withSimulatedControllers(POD_START);
+    try (EmbeddedKubernetes kubernetes = EmbeddedKubernetes.start(options);
         KubernetesClient client = client(kubernetes)) {
       narrator.say(
-          "Kubernetes API (in this process, version 1.20): %s".formatted(kubernetes.url()));
+          "Kubernetes API (in this process, version %s): %s"
+              .formatted(client.getKubernetesVersion().getGitVersion(), kubernetes.url()));
       install(client);
-      Map<String, String> selector = PmemSettings.of(sample).nodeSelector();
-      try (SimulatedNodes nodes = SimulatedNodes.start(client, selector);
-          OperatorProgram _ = operator(client)) {
-        narrator.say("Nodes (simulated): %d, labelled %s".formatted(nodes.count(), selector));
+      Map<String, String> selector = PmemSettings.of(plain).nodeSelector();
+      createNodes(client, selector);
+      narrator.say("Nodes (simulated): %d, labelled %s".formatted(NODES, selector));
+      try (OperatorProgram _ = operator(client)) {
         narrator.say("The operator is running.");
 
-        show(client, sample);
+        List<HasMetadata> objects = create(client, PLAIN, plain);
+        mend(client, objects);
+        edit(client, name(plain), objects);
+        delete(client, name(plain), objects);
+
+        delete(client, name(withController), create(client, WITH_CONTROLLER, withController));
       }
     }
   }
 
-  private void show(KubernetesClient client, PmemCSIDeployment sample) {
-    String name = sample.getMetadata().getName();
+  /** Returns what the operator made of the sample. */
+  private List<HasMetadata> create(KubernetesClient client, String file, PmemCSIDeployment sample) {
+    String name = name(sample);
     narrator.say(
-        "\nCreating PmemCSIDeployment %s. Its status (pods are simulated):".formatted(name));
+        "\nApplying deploy/samples/%s, PmemCSIDeployment %s. Its status (pods are simulated):"
+            .formatted(file, name));
     try (Watch _ = StatusTable.watch(client, name, narrator)) {
       client.resource(sample).create();
       await("the deployment to run", () -> phase(client, name).equals("Running"));
     }
     List<HasMetadata> objects = objects(client, sample);
     showObjects(client, objects);
-    mend(client, objects);
-    edit(client, name, objects);
-    delete(client, name, objects);
+    return objects;
   }
 
   private void showObjects(KubernetesClient client, List<HasMetadata> objects) {
@@ -147,12 +164,26 @@ final class OperatorHalf {
     }
   }
 
-  private PmemCSIDeployment sample() {
-    String text = text("/deploy/samples/pmem-csi.yaml");
+  private static void createNodes(KubernetesClient client, Map<String, String> labels) {
+    for (int i = 1; i <= NODES; i++) {
+      client
+          .resource(
+              new NodeBuilder()
+                  .withNewMetadata()
+                  .withName("simulated-" + i)
+                  .withLabels(labels)
+                  .endMetadata()
+                  .build())
+          .create();
+    }
+  }
+
+  private PmemCSIDeployment sample(String file) {
+    String text = text("/deploy/samples/" + file);
     if (rendering.read(text) instanceof PmemCSIDeployment sample) {
       return sample;
     }
-    throw new IllegalStateException("the sample is no PmemCSIDeployment");
+    throw new IllegalStateException("sample %s is no PmemCSIDeployment".formatted(file));
   }
 
   private static OperatorProgram operator(KubernetesClient client) {
@@ -211,9 +242,10 @@ final class OperatorHalf {
     return Narrator.seconds(Duration.ofNanos(System.nanoTime() - start));
   }
 
-  private static void await(String what, BooleanSupplier reached) {
+  private void await(String what, BooleanSupplier reached) {
     long end = System.nanoTime() + PATIENCE.toNanos();
     while (!reached.getAsBoolean()) {
+      interruption.check();
       if (System.nanoTime() > end) {
         throw new FatalException(
             "the demo waited %d s for %s in vain".formatted(PATIENCE.toSeconds(), what));

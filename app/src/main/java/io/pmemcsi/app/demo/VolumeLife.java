@@ -38,13 +38,15 @@ final class VolumeLife implements AutoCloseable {
   private final Path staging;
   private final Path target;
   private final Narrator.Table table;
+  private final Interruption interruption;
   private final Deque<Undo> undo = new ArrayDeque<>();
 
   /** The call that takes a step back. */
   private record Undo(String step, Runnable call) {}
 
-  VolumeLife(CsiClient client, Path folder, Narrator narrator) {
+  VolumeLife(CsiClient client, Path folder, Narrator narrator, Interruption interruption) {
     this.client = client;
+    this.interruption = interruption;
     this.staging = folder.resolve("staging");
     this.target = folder.resolve("target");
     narrator.say("\nOne volume of 256 MiB, as the provisioner and kubelet would ask for it:");
@@ -165,7 +167,7 @@ final class VolumeLife implements AutoCloseable {
   public void close() {
     while (!undo.isEmpty()) {
       Undo back = undo.pop();
-      step(
+      report(
           back.step(),
           () -> {
             back.call().run();
@@ -181,6 +183,11 @@ final class VolumeLife implements AutoCloseable {
   }
 
   private void step(String name, Step step) {
+    interruption.check();
+    report(name, step);
+  }
+
+  private void report(String name, Step step) {
     long start = System.nanoTime();
     try {
       String result = step.run();
