@@ -96,7 +96,7 @@ final class OperatorHalf {
 
   private void showObjects(KubernetesClient client, List<HasMetadata> objects) {
     narrator.say("\nWhat the operator made of it:");
-    Narrator.Table table = narrator.table(new String[] {"KIND", "NAMESPACE", "NAME"}, 20, 9);
+    Narrator.Table table = narrator.table(new String[] {"KIND", "NAMESPACE", "NAME"}, 28, 9);
     for (HasMetadata object : objects) {
       if (find(client, object).isEmpty()) {
         throw new FatalException("the demo misses %s %s".formatted(kind(object), name(object)));
