@@ -27,7 +27,7 @@ test: setup ## every test, on real components, with all set-up
 	$(MVN) verify
 
 .PHONY: campaign
-campaign: setup ## the long versions of the tests: thousands of fault plans, full stress
+campaign: setup ## the long versions of the tests: hundreds of fault plans, full stress
 	$(MVN) verify -Dpmem-csi.campaign=true
 
 .PHONY: tools
