@@ -51,6 +51,25 @@ public final class Eraser {
     }
   }
 
+  /**
+   * Makes a volume's device ready to be removed: overwritten if asked for, and in use by nobody.
+   *
+   * @throws DeviceException.InUse before anything was changed
+   */
+  public void release(Device device, boolean erase) {
+    try {
+      if (erase) {
+        erase(device.path(), device.sizeBytes());
+      } else {
+        BlockDevices.holdExclusively(device.path()).close();
+      }
+    } catch (BlockDevices.BusyException e) {
+      throw new DeviceException.InUse(device.id(), String.valueOf(e.getMessage()));
+    } catch (IOException e) {
+      throw new DeviceException.ToolFailed("erase the device of volume " + device.id(), e);
+    }
+  }
+
   private void overwrite(Path device, long sizeBytes) throws IOException {
     ByteBuffer zeros = ByteBuffer.allocateDirect(PIECE + ALIGNMENT).alignedSlice(ALIGNMENT);
     zeros.limit(PIECE);

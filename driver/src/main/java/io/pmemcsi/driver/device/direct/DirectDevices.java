@@ -1,7 +1,6 @@
 package io.pmemcsi.driver.device.direct;
 
 import io.pmemcsi.driver.command.ToolFailedException;
-import io.pmemcsi.driver.device.BlockDevices;
 import io.pmemcsi.driver.device.Capacity;
 import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.device.DeviceException;
@@ -15,7 +14,6 @@ import io.pmemcsi.driver.device.ndctl.Region;
 import io.pmemcsi.driver.volume.DeviceMode;
 import io.pmemcsi.driver.volume.Usage;
 import io.pmemcsi.driver.volume.VolumeId;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -130,7 +128,7 @@ public final class DirectDevices implements DeviceManager {
   public void delete(VolumeId id, boolean erase) {
     Optional<Device> device = find(id);
     if (device.isPresent()) {
-      release(device.get(), erase);
+      eraser.release(device.get(), erase);
     }
     // a namespace without a device is one that was never finished
     locked(
@@ -203,20 +201,6 @@ public final class DirectDevices implements DeviceManager {
       change.run();
     } catch (ToolFailedException e) {
       throw new DeviceException.ToolFailed(doing, e);
-    }
-  }
-
-  private void release(Device device, boolean erase) {
-    try {
-      if (erase) {
-        eraser.erase(device.path(), device.sizeBytes());
-      } else {
-        BlockDevices.holdExclusively(device.path()).close();
-      }
-    } catch (BlockDevices.BusyException e) {
-      throw new DeviceException.InUse(device.id(), String.valueOf(e.getMessage()));
-    } catch (IOException e) {
-      throw new DeviceException.ToolFailed("erase the device of volume " + device.id(), e);
     }
   }
 

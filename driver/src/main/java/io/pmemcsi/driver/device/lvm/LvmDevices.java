@@ -2,7 +2,6 @@ package io.pmemcsi.driver.device.lvm;
 
 import io.pmemcsi.driver.command.CommandRunner;
 import io.pmemcsi.driver.command.ToolFailedException;
-import io.pmemcsi.driver.device.BlockDevices;
 import io.pmemcsi.driver.device.Capacity;
 import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.device.DeviceException;
@@ -15,7 +14,6 @@ import io.pmemcsi.driver.device.lvm.LvmReport.Volume;
 import io.pmemcsi.driver.volume.DeviceMode;
 import io.pmemcsi.driver.volume.Usage;
 import io.pmemcsi.driver.volume.VolumeId;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
@@ -103,7 +101,7 @@ public final class LvmDevices implements DeviceManager {
   public void delete(VolumeId id, boolean erase) {
     Optional<Device> device = find(id);
     if (device.isPresent()) {
-      release(device.get(), erase);
+      eraser.release(device.get(), erase);
       locked(() -> remove(id));
     }
   }
@@ -169,20 +167,6 @@ public final class LvmDevices implements DeviceManager {
             lvm.extendVolume(
                 group.name(), id.value(), Groups.roundUp(sizeBytes, group.extentBytes())));
     groups.forget();
-  }
-
-  private void release(Device device, boolean erase) {
-    try {
-      if (erase) {
-        eraser.erase(device.path(), device.sizeBytes());
-      } else {
-        BlockDevices.holdExclusively(device.path()).close();
-      }
-    } catch (BlockDevices.BusyException e) {
-      throw new DeviceException.InUse(device.id(), String.valueOf(e.getMessage()));
-    } catch (IOException e) {
-      throw new DeviceException.ToolFailed("erase the device of volume " + device.id(), e);
-    }
   }
 
   private Optional<Place> place(VolumeId id) {
