@@ -18,8 +18,12 @@ import com.tngtech.archunit.lang.SimpleConditionEvent;
 import org.jspecify.annotations.NullMarked;
 
 /** Keeps the dependencies between the parts as docs/architecture.md draws them. */
-@AnalyzeClasses(packages = "io.pmemcsi", importOptions = ImportOption.DoNotIncludeTests.class)
+@AnalyzeClasses(
+    packages = {"io.pmemcsi", "csi.v1"},
+    importOptions = ImportOption.DoNotIncludeTests.class)
 class ArchitectureTest {
+
+  private static final String PROTOCOL = "csi.v1..";
 
   @ArchTest
   static final ArchRule BASE_KNOWS_NOTHING_OF_OURS =
@@ -39,13 +43,20 @@ class ArchitectureTest {
               ours().and(outside("io.pmemcsi.api")).and(outside("io.pmemcsi.base")));
 
   @ArchTest
-  static final ArchRule EMBEDDED_KNOWS_ONLY_BASE =
+  static final ArchRule THE_PROTOCOL_KNOWS_NOTHING_OF_OURS =
+      noClasses()
+          .that()
+          .resideInAPackage(PROTOCOL)
+          .should()
+          .dependOnClassesThat(ours().and(outside("csi.v1")));
+
+  @ArchTest
+  static final ArchRule EMBEDDED_KNOWS_NOTHING_OF_OURS =
       noClasses()
           .that()
           .resideInAPackage("io.pmemcsi.embedded..")
           .should()
-          .dependOnClassesThat(
-              ours().and(outside("io.pmemcsi.embedded")).and(outside("io.pmemcsi.base")));
+          .dependOnClassesThat(ours().and(outside("io.pmemcsi.embedded")));
 
   @ArchTest
   static final ArchRule OPERATOR_KNOWS_ONLY_API_AND_BASE =
@@ -60,13 +71,35 @@ class ArchitectureTest {
                   .and(outside("io.pmemcsi.base")));
 
   @ArchTest
-  static final ArchRule DRIVER_KNOWS_ONLY_BASE =
+  static final ArchRule DRIVER_KNOWS_ONLY_THE_PROTOCOL_AND_BASE =
       noClasses()
           .that()
           .resideInAPackage("io.pmemcsi.driver..")
           .should()
           .dependOnClassesThat(
-              ours().and(outside("io.pmemcsi.driver")).and(outside("io.pmemcsi.base")));
+              ours()
+                  .and(outside("io.pmemcsi.driver"))
+                  .and(outside("csi.v1"))
+                  .and(outside("io.pmemcsi.base")));
+
+  @ArchTest
+  static final ArchRule ONLY_THE_DEMO_OF_THE_PROGRAM_KNOWS_PROTOCOL_AND_API =
+      noClasses()
+          .that()
+          .resideInAPackage("io.pmemcsi.app..")
+          .and()
+          .resideOutsideOfPackage("io.pmemcsi.app.demo..")
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(PROTOCOL, "io.pmemcsi.api..");
+
+  @ArchTest
+  static final ArchRule NOTHING_THAT_SHIPS_KNOWS_THE_TEST_BEDS =
+      noClasses()
+          .that(ours().and(outside("io.pmemcsi.testbed")))
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage("io.pmemcsi.testbed..");
 
   @ArchTest
   static final ArchRule DRIVER_DOES_NOT_KNOW_KUBERNETES_OUTSIDE_ITS_CONTROLLER_PARTS =
@@ -122,10 +155,10 @@ class ArchitectureTest {
 
   @ArchTest
   static final ArchRule EVERY_PACKAGE_SAYS_WHAT_IT_IS_FOR =
-      classes().that(ours()).should(liveInANullMarkedPackage());
+      classes().that(ours().and(outside("csi.v1"))).should(liveInANullMarkedPackage());
 
   private static DescribedPredicate<JavaClass> ours() {
-    return JavaClass.Predicates.resideInAPackage("io.pmemcsi..");
+    return JavaClass.Predicates.resideInAnyPackage("io.pmemcsi..", PROTOCOL);
   }
 
   private static DescribedPredicate<JavaClass> outside(String root) {
