@@ -1,21 +1,18 @@
 package io.pmemcsi.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.pmemcsi.testbed.kubernetes.Binaries;
 import io.pmemcsi.testbed.kubernetes.Cluster;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Optional;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,7 +26,6 @@ class KubectlIT {
 
   @BeforeAll
   static void install(Sandbox sandbox) throws IOException {
-    assumeTrue(kubectl().isPresent(), "there is no kubectl on this machine");
     CustomResourcesIT.install(sandbox);
   }
 
@@ -63,7 +59,7 @@ class KubectlIT {
 
   private static String run(Cluster cluster, String... arguments) {
     List<String> command =
-        new ArrayList<>(List.of(kubectl().orElseThrow().toString(), "--cache-dir=" + cache));
+        new ArrayList<>(List.of(Binaries.find().get("kubectl").toString(), "--cache-dir=" + cache));
     command.addAll(List.of(arguments));
     try {
       ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
@@ -78,12 +74,5 @@ class KubectlIT {
       Thread.currentThread().interrupt();
       throw new IllegalStateException(e);
     }
-  }
-
-  private static Optional<Path> kubectl() {
-    return Stream.of(System.getenv().getOrDefault("PATH", "").split(":", -1))
-        .map(folder -> Path.of(folder, "kubectl"))
-        .filter(Files::isExecutable)
-        .findFirst();
   }
 }

@@ -18,10 +18,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * The operator is killed at every single write, before it takes effect and after, and started
@@ -29,6 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class CrashIT {
 
+  private static final int SEEDS = Boolean.getBoolean("pmem-csi.campaign") ? 500 : 6;
   private static final String NAMESPACE = "pmem-csi";
   private static final String NAME = "crash.example.com";
   private static final String H = "crash-example-com";
@@ -111,7 +113,7 @@ class CrashIT {
   }
 
   @ParameterizedTest
-  @ValueSource(longs = {1, 2, 3, 4, 5, 6})
+  @MethodSource("seeds")
   void failingRequestsAndLateOrRepeatedEventsDoNotChangeTheEnd(long seed) {
     Map<String, String> expected;
     try (var world = new World()) {
@@ -134,6 +136,10 @@ class CrashIT {
       world.server.faults().clear();
       world.awaitSettled(2);
     }
+  }
+
+  static LongStream seeds() {
+    return LongStream.rangeClosed(1, SEEDS);
   }
 
   @Test

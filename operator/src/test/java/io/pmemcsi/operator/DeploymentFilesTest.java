@@ -11,8 +11,12 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Keeps the files for an installation without the operator up to date. A folder serves its version
@@ -21,15 +25,20 @@ import org.junit.jupiter.params.provider.CsvSource;
 class DeploymentFilesTest {
 
   private static final Path DEPLOY = Path.of("../deploy");
+  private static final List<String> VERSIONS =
+      List.of("1.20", "1.21", "1.22", "1.25", "1.27", "1.34");
+  private static final List<String> MODES = List.of("lvm", "direct");
   private static final String NAMESPACE = "pmem-csi";
   private static final String HEADER =
       "# Made by 'make generate' (DeploymentFilesTest): do not edit.\n";
 
+  static Stream<Arguments> versionsAndModes() {
+    return VERSIONS.stream()
+        .flatMap(version -> MODES.stream().map(mode -> Arguments.of(version, mode)));
+  }
+
   @ParameterizedTest
-  @CsvSource({
-    "1.20, lvm", "1.20, direct", "1.21, lvm", "1.21, direct", "1.22, lvm", "1.22, direct",
-    "1.25, lvm", "1.25, direct", "1.27, lvm", "1.27, direct", "1.34, lvm", "1.34, direct"
-  })
+  @MethodSource("versionsAndModes")
   void fileIsUpToDate(String version, String deviceMode) throws IOException {
     var rendering = new Rendering();
     HasMetadata resource =
@@ -55,5 +64,26 @@ class DeploymentFilesTest {
     }
 
     assertThat(Files.readString(file)).isEqualTo(yaml);
+  }
+
+  @Test
+  void noFileIsLeftFromAnEarlierRelease() throws IOException {
+    try (Stream<Path> files = Files.walk(DEPLOY)) {
+      assertThat(
+              files
+                  .filter(Files::isRegularFile)
+                  .map(file -> DEPLOY.relativize(file).toString())
+                  .filter(file -> file.startsWith("kubernetes-")))
+          .as("files of deploy/ that nothing writes any more are to be deleted by hand")
+          .isSubsetOf(
+              VERSIONS.stream()
+                  .flatMap(
+                      version ->
+                          MODES.stream()
+                              .map(
+                                  mode ->
+                                      "kubernetes-%s/pmem-csi-%s.yaml".formatted(version, mode)))
+                  .toList());
+    }
   }
 }
