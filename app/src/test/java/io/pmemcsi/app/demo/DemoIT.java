@@ -59,7 +59,8 @@ class DemoIT {
           lines.lines().filter(line -> line.contains("NodeStageVolume")).findFirst().orElse("");
       assertThat(mounted).contains("mounted");
 
-      demo.destroy();
+      // Process.destroy would close what the demo still has to say
+      assertThat(demo.toHandle().destroy()).isTrue();
       String rest = lines.lines().collect(Collectors.joining("\n"));
 
       assertThat(demo.waitFor(60, TimeUnit.SECONDS)).isTrue();
