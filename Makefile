@@ -30,6 +30,10 @@ test: setup ## every test, on real components, with all set-up
 campaign: setup ## the long versions of the tests: hundreds of fault plans, full stress
 	$(MVN) verify -Dpmem-csi.campaign=true
 
+.PHONY: bench
+bench: setup build ## measures what users were promised about speed and size (BENCH="names" chooses)
+	build/bench $(BENCH)
+
 .PHONY: tools
 tools: ## packages with the programs that the driver calls
 	build/tools
