@@ -54,6 +54,9 @@ final class OperatorRights {
                 .allow(PmemCSIDeployment.GROUP, "pmemcsideployments/status", "get,update,patch")
                 .allow(PmemCSIDeployment.GROUP, "pmemcsideployments/finalizers", "update")
                 .allow("", "nodes", WATCH)
+                // what uses a driver is looked for before the driver is removed
+                .allow("", "persistentvolumes,pods", "list")
+                .allow("storage.k8s.io", "volumeattachments", "list")
                 .allow("storage.k8s.io", "csidrivers", LOOK_AFTER)
                 .allow(RBAC, "clusterroles,clusterrolebindings", LOOK_AFTER)
                 .allow("admissionregistration.k8s.io", "mutatingwebhookconfigurations", LOOK_AFTER)

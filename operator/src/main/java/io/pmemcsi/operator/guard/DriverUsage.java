@@ -1,0 +1,134 @@
+package io.pmemcsi.operator.guard;
+
+import io.fabric8.kubernetes.api.model.PersistentVolume;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.storage.VolumeAttachment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * What in a cluster would be lost or stuck without a driver. Generic ephemeral volumes need no
+ * place of their own: they are claims with persistent volumes.
+ *
+ * @param driver the name of the CSI driver
+ * @param volumes persistent volumes, claimed or not
+ * @param attachments of volumes to nodes
+ * @param pods those with inline volumes of the driver which have not finished: kubelet unmounts the
+ *     volumes of finished ones
+ */
+public record DriverUsage(String driver, Tally volumes, Tally attachments, Tally pods) {
+
+  /** Set on volumes of the old kind that a driver has taken over. */
+  private static final String MIGRATED_TO = "pv.kubernetes.io/migrated-to";
+
+  private static final Set<String> FINISHED = Set.of("Succeeded", "Failed");
+
+  /** The usage by nothing. */
+  public static DriverUsage none(String driver) {
+    return new DriverUsage(driver, Tally.NONE, Tally.NONE, Tally.NONE);
+  }
+
+  /** Looks for the driver in what a cluster has, or in a part of it. */
+  public static DriverUsage of(
+      String driver,
+      List<PersistentVolume> volumes,
+      List<VolumeAttachment> attachments,
+      List<Pod> pods) {
+    return new DriverUsage(
+        driver,
+        Tally.of(
+            volumes.stream()
+                .filter(volume -> isOf(driver, volume))
+                .map(DriverUsage::name)
+                .toList()),
+        Tally.of(
+            attachments.stream()
+                .filter(attachment -> driver.equals(attachment.getSpec().getAttacher()))
+                .map(DriverUsage::name)
+                .toList()),
+        Tally.of(
+            pods.stream()
+                .filter(pod -> isInlineUser(driver, pod))
+                .map(pod -> pod.getMetadata().getNamespace() + "/" + pod.getMetadata().getName())
+                .toList()));
+  }
+
+  /** This part and another one. */
+  public DriverUsage and(DriverUsage other) {
+    if (!driver.equals(other.driver)) {
+      throw new IllegalArgumentException(
+          "usage of %s and of %s cannot be added".formatted(driver, other.driver));
+    }
+    return new DriverUsage(
+        driver,
+        volumes.and(other.volumes),
+        attachments.and(other.attachments),
+        pods.and(other.pods));
+  }
+
+  public boolean isUsed() {
+    return count() > 0;
+  }
+
+  /** How many objects there are, of all sorts. */
+  public int count() {
+    return volumes.count() + attachments.count() + pods.count();
+  }
+
+  /** What there is, such as {@code 1 PersistentVolume (pv-1 of claim a/b)}. */
+  public String describe() {
+    var parts = new ArrayList<String>();
+    if (volumes.count() > 0) {
+      parts.add(volumes.describe("PersistentVolume", "PersistentVolumes"));
+    }
+    if (attachments.count() > 0) {
+      parts.add(attachments.describe("VolumeAttachment", "VolumeAttachments"));
+    }
+    if (pods.count() > 0) {
+      parts.add(pods.describe("pod with an inline volume", "pods with inline volumes"));
+    }
+    return parts.isEmpty() ? "nothing" : String.join(", ", parts);
+  }
+
+  /** Whether a pod that has not finished has an inline volume of the driver. */
+  public static boolean isInlineUser(String driver, Pod pod) {
+    boolean finished = pod.getStatus() != null && FINISHED.contains(phase(pod));
+    return !finished
+        && pod.getSpec() != null
+        && pod.getSpec().getVolumes().stream()
+            .anyMatch(
+                volume -> volume.getCsi() != null && driver.equals(volume.getCsi().getDriver()));
+  }
+
+  /** Whether the driver serves a volume, be it by migration. */
+  public static boolean isOf(String driver, PersistentVolume volume) {
+    if (volume.getSpec() != null && volume.getSpec().getCsi() != null) {
+      return driver.equals(volume.getSpec().getCsi().getDriver());
+    }
+    Map<String, String> annotations = volume.getMetadata().getAnnotations();
+    return annotations != null && driver.equals(annotations.get(MIGRATED_TO));
+  }
+
+  private static String phase(Pod pod) {
+    String phase = pod.getStatus().getPhase();
+    return phase == null ? "" : phase;
+  }
+
+  private static String name(PersistentVolume volume) {
+    var claim = volume.getSpec().getClaimRef();
+    String name = volume.getMetadata().getName();
+    return claim == null
+        ? name
+        : "%s of claim %s/%s".formatted(name, claim.getNamespace(), claim.getName());
+  }
+
+  private static String name(VolumeAttachment attachment) {
+    String volume = attachment.getSpec().getSource().getPersistentVolumeName();
+    return "%s to node %s"
+        .formatted(
+            volume == null ? attachment.getMetadata().getName() : volume,
+            attachment.getSpec().getNodeName());
+  }
+}

@@ -1,0 +1,117 @@
+package io.pmemcsi.operator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.api.model.PersistentVolume;
+import io.fabric8.kubernetes.api.model.PersistentVolumeBuilder;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.storage.VolumeAttachment;
+import io.fabric8.kubernetes.api.model.storage.VolumeAttachmentBuilder;
+import io.pmemcsi.operator.guard.ApiUsage;
+import io.pmemcsi.operator.guard.DriverUsage;
+import io.pmemcsi.operator.guard.Tally;
+import io.pmemcsi.operator.install.OperatorInstallation;
+import io.pmemcsi.testbed.kubernetes.Sandbox;
+import io.pmemcsi.testbed.kubernetes.WithKubernetes;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** Finding the users of a driver on a real API server, under the operator's real rights. */
+@WithKubernetes
+class DriverUsageIT {
+
+  private static final String DRIVER = "usage.csi.example.com";
+
+  @Test
+  void usersAreFoundOnEveryPage(Sandbox sandbox) {
+    InstalledOperator.install(sandbox);
+    for (int i = 1; i <= 3; i++) {
+      sandbox.create(volume("usage-pv-" + i, DRIVER));
+      sandbox.create(volume("usage-other-" + i, "other.csi.example.com"));
+      sandbox.client().resource(pod("usage-pod-" + i, DRIVER)).create();
+    }
+    sandbox.create(attachment("usage-pv-2", DRIVER));
+    sandbox.create(attachment("usage-other-2", "other.csi.example.com"));
+    finish(sandbox, "usage-pod-3");
+
+    var reader = new ApiUsage(sandbox.clientAs(OperatorInstallation.NAME), 2);
+
+    assertThat(reader.read(DRIVER))
+        .isEqualTo(
+            new DriverUsage(
+                DRIVER,
+                new Tally(3, List.of("usage-pv-1", "usage-pv-2", "usage-pv-3")),
+                new Tally(1, List.of("usage-pv-2 to node usage-node")),
+                new Tally(
+                    2,
+                    List.of(
+                        sandbox.namespace() + "/usage-pod-1",
+                        sandbox.namespace() + "/usage-pod-2"))));
+    assertThat(reader.read("unused.csi.example.com").isUsed()).isFalse();
+  }
+
+  private static void finish(Sandbox sandbox, String pod) {
+    sandbox
+        .client()
+        .pods()
+        .withName(pod)
+        .editStatus(
+            found -> new PodBuilder(found).editStatus().withPhase("Succeeded").endStatus().build());
+  }
+
+  private static PersistentVolume volume(String name, String driver) {
+    return new PersistentVolumeBuilder()
+        .withNewMetadata()
+        .withName(name)
+        .endMetadata()
+        .withNewSpec()
+        .withCapacity(Map.of("storage", new Quantity("1Gi")))
+        .withAccessModes("ReadWriteOnce")
+        .withNewCsi()
+        .withDriver(driver)
+        .withVolumeHandle(name)
+        .endCsi()
+        .endSpec()
+        .build();
+  }
+
+  private static VolumeAttachment attachment(String volume, String driver) {
+    return new VolumeAttachmentBuilder()
+        .withNewMetadata()
+        .withName("attached-" + volume)
+        .endMetadata()
+        .withNewSpec()
+        .withAttacher(driver)
+        .withNodeName("usage-node")
+        .withNewSource()
+        .withPersistentVolumeName(volume)
+        .endSource()
+        .endSpec()
+        .build();
+  }
+
+  private static Pod pod(String name, String driver) {
+    return new PodBuilder()
+        .withNewMetadata()
+        .withName(name)
+        .endMetadata()
+        .withNewSpec()
+        .withAutomountServiceAccountToken(false)
+        .withNodeSelector(Map.of("no", "node"))
+        .addNewContainer()
+        .withName("c")
+        .withImage("any")
+        .endContainer()
+        .addNewVolume()
+        .withName("v")
+        .withNewCsi()
+        .withDriver(driver)
+        .endCsi()
+        .endVolume()
+        .endSpec()
+        .build();
+  }
+}
