@@ -16,15 +16,15 @@ demo: tools build ## the main job with no cluster and no PMEM, in under three mi
 .PHONY: build
 build: ## compiles and packs the program that bin/pmem-csi starts
 	@echo "building (the first time Maven also downloads; it says nothing unless something is wrong)"
-	$(MVN) --quiet package -DskipTests
+	$(MVN) --quiet --threads 2 package -Dmaven.test.skip
 
 .PHONY: check
 check: ## the quick loop: format, compile, static checks, unit tests
-	$(MVN) verify -DskipITs
+	$(MVN) --threads 2 test
 
 .PHONY: test
 test: setup ## every test, on real components, with all set-up
-	$(MVN) verify
+	$(MVN) --threads 2 verify
 
 .PHONY: campaign
 campaign: setup ## the long versions of the tests: hundreds of fault plans, full stress
@@ -48,7 +48,7 @@ format: ## lays all Java files out as the build wants them
 
 .PHONY: generate
 generate: ## writes deploy/, docs/api.md and the tests' expected YAML anew from the code
-	$(MVN) --quiet verify -DskipITs -Dpmem-csi.generate=true
+	$(MVN) --quiet --threads 2 test -Dpmem-csi.generate=true
 
 .PHONY: clean
 clean: ## removes what the build made (not the caches of the test beds)
