@@ -48,6 +48,30 @@ public final class SharedRules {
 
   private SharedRules() {}
 
+  /** What is wrong with the fields that both kinds of PMEM-CSI deployments have. */
+  public static List<Violation> shared(SharedSpec spec) {
+    List<Violation> found = new ArrayList<>();
+    differ(
+            "spec",
+            Written.text(spec.pullPolicy()),
+            Written.text(spec.imagePullPolicy()),
+            PULL_POLICY)
+        .ifPresent(found::add);
+    differ(
+            "spec",
+            Written.text(spec.nodeRegistrarImage()),
+            Written.text(spec.registrarImage()),
+            REGISTRAR_IMAGE)
+        .ifPresent(found::add);
+    Written.text(spec.kubeletDir())
+        .filter(SharedRules::hasDots)
+        .map(dir -> new Violation("spec", dir, KUBELET_DIR))
+        .ifPresent(found::add);
+    found.addAll(labelKeys("spec.nodeSelector", spec.nodeSelector()));
+    found.addAll(labelKeys("spec.labels", spec.labels()));
+    return found;
+  }
+
   /** Two spellings of one field that contradict each other. */
   public static Optional<Violation> differ(
       String field, Optional<?> one, Optional<?> other, String problem) {

@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.pmemcsi.api.SharedRules;
 import io.pmemcsi.api.Violation;
-import io.pmemcsi.api.Written;
 import io.pmemcsi.api.schema.StructuralSchema;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,26 +39,9 @@ public final class LegacyDeploymentChecks {
     List<Violation> found =
         new ArrayList<>(SCHEMA.violations(JSON.convertValue(resource, JsonNode.class)));
     LegacyDeploymentSpec spec = resource.getSpec();
-    Stream.of(
-            SharedRules.differ(
-                "spec",
-                Written.text(spec.pullPolicy()),
-                Written.text(spec.imagePullPolicy()),
-                SharedRules.PULL_POLICY),
-            SharedRules.differ(
-                "spec",
-                Written.text(spec.nodeRegistrarImage()),
-                Written.text(spec.registrarImage()),
-                SharedRules.REGISTRAR_IMAGE),
-            Written.text(spec.kubeletDir())
-                .filter(SharedRules::hasDots)
-                .map(dir -> new Violation("spec", dir, SharedRules.KUBELET_DIR)))
-        .flatMap(Optional::stream)
-        .forEach(found::add);
+    found.addAll(SharedRules.shared(spec));
     found.addAll(certificates(spec));
     found.addAll(name(resource));
-    found.addAll(SharedRules.labelKeys("spec.nodeSelector", spec.nodeSelector()));
-    found.addAll(SharedRules.labelKeys("spec.labels", spec.labels()));
     return List.copyOf(found);
   }
 

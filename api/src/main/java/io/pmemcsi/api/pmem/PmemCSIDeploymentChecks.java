@@ -67,37 +67,17 @@ public final class PmemCSIDeploymentChecks {
     List<Violation> found =
         new ArrayList<>(SCHEMA.violations(JSON.convertValue(resource, JsonNode.class)));
     PmemCSIDeploymentSpec spec = resource.getSpec();
-    Stream.of(
-            SharedRules.differ(
-                "spec",
-                Written.text(spec.pullPolicy()),
-                Written.text(spec.imagePullPolicy()),
-                SharedRules.PULL_POLICY),
-            SharedRules.differ(
-                "spec",
-                Written.text(spec.nodeRegistrarImage()),
-                Written.text(spec.registrarImage()),
-                SharedRules.REGISTRAR_IMAGE),
-            SharedRules.differ(
-                "spec",
-                Written.number(spec.controllerReplicas()),
-                Written.number(spec.controllReplicas()),
-                REPLICAS),
-            kubeletDir(spec),
-            renewal(spec))
-        .flatMap(Optional::stream)
-        .forEach(found::add);
+    found.addAll(SharedRules.shared(spec));
+    SharedRules.differ(
+            "spec",
+            Written.number(spec.controllerReplicas()),
+            Written.number(spec.controllReplicas()),
+            REPLICAS)
+        .ifPresent(found::add);
+    renewal(spec).ifPresent(found::add);
     found.addAll(tls(spec));
     found.addAll(name(resource));
-    found.addAll(SharedRules.labelKeys("spec.nodeSelector", spec.nodeSelector()));
-    found.addAll(SharedRules.labelKeys("spec.labels", spec.labels()));
     return List.copyOf(found);
-  }
-
-  private static Optional<Violation> kubeletDir(PmemCSIDeploymentSpec spec) {
-    return Written.text(spec.kubeletDir())
-        .filter(SharedRules::hasDots)
-        .map(dir -> new Violation("spec", dir, SharedRules.KUBELET_DIR));
   }
 
   private static Optional<Violation> renewal(PmemCSIDeploymentSpec spec) {

@@ -16,6 +16,7 @@ import io.pmemcsi.api.LogFormat;
 import io.pmemcsi.api.MutatePods;
 import io.pmemcsi.api.PullPolicy;
 import io.pmemcsi.api.SharedRules;
+import io.pmemcsi.api.SharedSpec;
 import io.pmemcsi.api.Written;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -186,7 +187,8 @@ public record PmemCSIDeploymentSpec(
                 + " the driver until they are gone (the annotation"
                 + " pmem-csi.intel.com/force-deletion=true overrides that), Immediate removes it at"
                 + " once. Default: WhenUnused.")
-        @Nullable String deletionPolicy) {
+        @Nullable String deletionPolicy)
+    implements SharedSpec {
 
   /** A spec in which nothing is set. */
   public static final PmemCSIDeploymentSpec EMPTY =
