@@ -21,6 +21,7 @@ import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.ClusterProbe;
 import io.pmemcsi.operator.facts.KnownFacts;
 import io.pmemcsi.operator.facts.OwnPod;
+import io.pmemcsi.operator.guard.ApiUsage;
 import io.pmemcsi.operator.metrics.OperatorMetrics;
 import io.pmemcsi.operator.pmem.PmemReconciler;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
@@ -95,7 +96,7 @@ public final class OperatorProgram implements AutoCloseable {
     KnownFacts facts = facts(client, namespace, image, clock);
     var registry = new PrometheusRegistry();
     Version.register(registry);
-    var metrics = new OperatorMetrics(registry);
+    var metrics = new OperatorMetrics(registry, PmemReconciler.FIELD_MANAGER);
     ExecutorService workers =
         Executors.newFixedThreadPool(WORKERS, Thread.ofVirtual().name("reconcile-", 0).factory());
     var lease =
@@ -114,7 +115,12 @@ public final class OperatorProgram implements AutoCloseable {
                     namespace));
     operator.register(
         new PmemReconciler(
-            facts, namespace, new EventWriter(client, COMPONENT, clock), metrics, clock),
+            facts,
+            namespace,
+            new ApiUsage(client),
+            new EventWriter(client, COMPONENT, clock),
+            metrics,
+            clock),
         overrider ->
             overrider
                 .withName("pmemcsideployment")

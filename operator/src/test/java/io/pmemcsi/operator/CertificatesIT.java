@@ -1,22 +1,26 @@
 package io.pmemcsi.operator;
 
+import static io.pmemcsi.operator.TlsSecrets.decoded;
+import static io.pmemcsi.operator.TlsSecrets.encoded;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.Secret;
-import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.pmemcsi.api.pmem.DeploymentCondition;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
+import io.pmemcsi.operator.certs.CertificateCheck;
+import io.pmemcsi.operator.certs.TlsFiles;
 import io.pmemcsi.testbed.kubernetes.Certificates;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
-import java.nio.charset.StandardCharsets;
+import java.time.Clock;
 import java.time.Duration;
-import java.util.Base64;
-import java.util.Map;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -42,9 +46,7 @@ class CertificatesIT {
   @AfterEach
   void deleteResource() {
     operator.stop();
-    client.resources(PmemCSIDeployment.class).withName(NAME).delete();
-    Leftovers.objects(client, sandbox.namespace(), H, NAME)
-        .forEach(object -> client.resource(object).delete());
+    Leftovers.remove(client, sandbox.namespace(), H, NAME);
   }
 
   @Test
@@ -79,7 +81,7 @@ class CertificatesIT {
     assertThat(status().reason()).contains("controllerTLSSecret: there is no secret \"mine\"");
 
     var first = new Certificates("first");
-    client.resource(tlsSecret(first)).create();
+    client.resource(TlsSecrets.of(sandbox.namespace(), "mine", first)).create();
 
     awaitPhase("Initializing");
     assertThat(decoded(caBundle())).isEqualTo(first.authorityPem());
@@ -87,7 +89,7 @@ class CertificatesIT {
     assertThat(condition("CertsVerified")).isEqualTo("False");
 
     var second = new Certificates("second");
-    client.resource(tlsSecret(second)).update();
+    client.resource(TlsSecrets.of(sandbox.namespace(), "mine", second)).update();
 
     await().untilAsserted(() -> assertThat(decoded(caBundle())).isEqualTo(second.authorityPem()));
   }
@@ -110,6 +112,77 @@ class CertificatesIT {
     assertThat(Leftovers.of(client, sandbox.namespace(), H, NAME)).isEmpty();
   }
 
+  @Test
+  void nodeCertificatesAreVerifiedToo() {
+    var authority = new Certificates("one");
+    var server =
+        authority.issue(
+            "CN=controller",
+            H + "-scheduler." + sandbox.namespace() + ".svc",
+            H + "-webhook." + sandbox.namespace() + ".svc");
+    var stranger = new Certificates("other").issue("CN=node");
+
+    create(
+        "caCert: %s, registryCert: %s, registryKey: %s, nodeControllerCert: %s, nodeControllerKey: %s"
+            .formatted(
+                encoded(authority.authorityPem()),
+                encoded(server.certificatePem()),
+                encoded(server.keyPem()),
+                encoded(stranger.certificatePem()),
+                encoded(stranger.keyPem())));
+
+    awaitPhase("Failed");
+    assertThat(status().reason())
+        .contains("nodeControllerCert")
+        .contains("not signed by the given CA");
+  }
+
+  /** A client may know the bundle of before or of after each change, and so may a server. */
+  @Test
+  void renewalAndChangeOfTheAuthorityLeaveNobodyOut() {
+    create("controllerTLS: {managed: true, validityDays: 4, renewBeforeDays: 2}");
+    awaitPhase("Initializing");
+    Instant start = Instant.now();
+    TlsFiles before = served();
+    var authorities = new HashSet<>(List.of(before.authority()));
+    var servers = new HashSet<>(List.of(before.certificate()));
+
+    for (double day : new double[] {2.1, 4.2, 6.3, 7.5, 9.6, 11.7, 13.8}) {
+      Instant now = start.plusMillis((long) (day * Duration.ofDays(1).toMillis()));
+      Instant expired = status().certificateExpires();
+      operator.stop();
+      operator
+          .withClock(Clock.offset(Clock.systemUTC(), Duration.between(Instant.now(), now)))
+          .start();
+      await("day " + day)
+          .atMost(Duration.ofSeconds(30))
+          .untilAsserted(() -> assertThat(status().certificateExpires()).isAfter(expired));
+
+      TlsFiles after = served();
+      assertThat(decoded(caBundle())).isEqualTo(after.authority());
+      assertTrusted("a client of before and the server of after", before, after, now);
+      assertTrusted("a client of after and the server of before", after, before, now);
+      before = after;
+      authorities.add(after.authority());
+      servers.add(after.certificate());
+    }
+
+    assertThat(authorities).as("bundles").hasSizeGreaterThan(2);
+    assertThat(servers).as("server certificates").hasSizeGreaterThan(3);
+  }
+
+  private void assertTrusted(String who, TlsFiles client, TlsFiles server, Instant now) {
+    var files = new TlsFiles(client.authority(), server.certificate(), server.key());
+    String name = H + "-scheduler." + sandbox.namespace() + ".svc";
+    var check = CertificateCheck.of(files, List.of(name), now);
+    assertThat(check.broken()).as(who + " at " + now).isEmpty();
+    assertThat(check.missingNames()).isEmpty();
+  }
+
+  private TlsFiles served() {
+    return TlsFiles.of("served", secret(H + "-controller-secret").getData());
+  }
+
   private void create(String spec) {
     var resource =
         (PmemCSIDeployment)
@@ -124,22 +197,6 @@ class CertificatesIT {
                         .formatted(spec));
     resource.setMetadata(new ObjectMetaBuilder().withName(NAME).build());
     client.resource(resource).create();
-  }
-
-  private Secret tlsSecret(Certificates authority) {
-    var issued = authority.issue("CN=controller");
-    return new SecretBuilder()
-        .withNewMetadata()
-        .withName("mine")
-        .withNamespace(sandbox.namespace())
-        .endMetadata()
-        .withType("kubernetes.io/tls")
-        .withData(
-            Map.of(
-                "ca.crt", encoded(authority.authorityPem()),
-                "tls.crt", encoded(issued.certificatePem()),
-                "tls.key", encoded(issued.keyPem())))
-        .build();
   }
 
   private Secret secret(String name) {
@@ -171,13 +228,5 @@ class CertificatesIT {
 
   private PmemCSIDeploymentStatus status() {
     return client.resources(PmemCSIDeployment.class).withName(NAME).get().getStatus();
-  }
-
-  private static String encoded(String text) {
-    return Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.UTF_8));
-  }
-
-  private static String decoded(String base64) {
-    return new String(Base64.getDecoder().decode(base64), StandardCharsets.UTF_8);
   }
 }

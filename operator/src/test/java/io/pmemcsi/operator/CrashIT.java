@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -113,6 +114,36 @@ class CrashIT {
   }
 
   @ParameterizedTest
+  @EnumSource(Moment.class)
+  void deletionLeavesNothingWhereverItWasInterrupted(Moment moment) {
+    int writes;
+    try (var world = new World()) {
+      world.start();
+      world.create();
+      world.awaitSettled(1);
+      writes = world.writesAfter(world::delete, world::gone);
+      assertThat(world.snapshot()).isEmpty();
+    }
+    assertThat(writes).isGreaterThan(20);
+    for (int n = 1; n <= writes; n++) {
+      try (var world = new World()) {
+        world.start();
+        world.create();
+        world.awaitSettled(1);
+        world.killAtWrite(n, moment, world::delete, world::gone);
+        world.start();
+        await("killed at write " + n + " " + moment)
+            .atMost(Duration.ofSeconds(20))
+            .untilAsserted(
+                () -> {
+                  assertThat(world.gone()).isTrue();
+                  assertThat(world.snapshot()).isEmpty();
+                });
+      }
+    }
+  }
+
+  @ParameterizedTest
   @MethodSource("seeds")
   void failingRequestsAndLateOrRepeatedEventsDoNotChangeTheEnd(long seed) {
     Map<String, String> expected;
@@ -133,8 +164,45 @@ class CrashIT {
           .ignoreExceptions()
           .atMost(Duration.ofSeconds(60))
           .untilAsserted(() -> assertThat(world.snapshot()).isEqualTo(expected));
-      world.server.faults().clear();
+      world.retrying(world::delete);
+      await("deleted, seed " + seed)
+          .ignoreExceptions()
+          .atMost(Duration.ofSeconds(60))
+          .untilAsserted(
+              () -> {
+                assertThat(world.gone()).isTrue();
+                assertThat(world.snapshot()).isEmpty();
+              });
+    }
+  }
+
+  /** Worse than any server: events vanish and change places until the caches are filled anew. */
+  @ParameterizedTest
+  @MethodSource("seeds")
+  void lostAndReorderedEventsDoNotChangeTheEndOnceTheWatchesAreRenewed(long seed) {
+    Map<String, String> expected;
+    try (var world = new World()) {
+      world.start();
+      world.create();
+      world.awaitSettled(1);
+      world.update();
       world.awaitSettled(2);
+      expected = world.snapshot();
+    }
+    try (var world = new World()) {
+      world.start();
+      world.server.faults().follow(RandomFaults.lossy(seed, 0, 300));
+      world.create();
+      world.update();
+      // long enough to act on what it sees, short enough to be in the middle of it
+      await().pollDelay(Duration.ofMillis(300)).until(() -> true);
+      world.server.faults().clear();
+      world.server.faults().forgetHistory();
+      world.server.faults().killWatches();
+
+      await("seed " + seed)
+          .atMost(Duration.ofSeconds(60))
+          .untilAsserted(() -> assertThat(world.snapshot()).isEqualTo(expected));
     }
   }
 
@@ -204,6 +272,14 @@ class CrashIT {
               });
     }
 
+    void delete() {
+      client.resources(PmemCSIDeployment.class).withName(NAME).delete();
+    }
+
+    boolean gone() {
+      return client.resources(PmemCSIDeployment.class).withName(NAME).get() == null;
+    }
+
     void retrying(Runnable action) {
       await()
           .atMost(Duration.ofSeconds(20))
@@ -220,13 +296,17 @@ class CrashIT {
 
     /** The user's own write is the first one, and starts the operator's work. */
     void killAtWrite(int number, Moment moment, long generation, Runnable action) {
+      killAtWrite(number, moment, action, () -> settled(generation));
+    }
+
+    void killAtWrite(int number, Moment moment, Runnable action, BooleanSupplier done) {
       server.faults().cutOffAtWrite(number + 1, moment);
       action.run();
       // a run may need one write less than another, when two changes are seen at once
       await()
           .ignoreExceptions()
           .atMost(Duration.ofSeconds(20))
-          .until(() -> server.faults().isCutOff() || settled(generation));
+          .until(() -> server.faults().isCutOff() || done.getAsBoolean());
       program.orElseThrow().close();
       operatorClient.orElseThrow().close();
       server.faults().release();
@@ -251,9 +331,13 @@ class CrashIT {
 
     /** How many writes of the operator follow on one of the user. */
     int writesAfter(Runnable action, long generation) {
+      return writesAfter(action, () -> settled(generation));
+    }
+
+    int writesAfter(Runnable action, BooleanSupplier done) {
       server.requests().clear();
       action.run();
-      awaitSettled(generation);
+      await().ignoreExceptions().atMost(Duration.ofSeconds(30)).until(done::getAsBoolean);
       await()
           .until(
               () -> {

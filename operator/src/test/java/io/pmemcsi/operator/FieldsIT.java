@@ -5,8 +5,6 @@ import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
-import io.fabric8.kubernetes.api.model.Secret;
-import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
@@ -16,12 +14,9 @@ import io.pmemcsi.operator.facts.KubernetesVersion;
 import io.pmemcsi.testbed.kubernetes.Certificates;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Base64;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
@@ -77,15 +72,13 @@ class FieldsIT {
     this.sandbox = sandbox;
     this.client = sandbox.client();
     this.operator = InstalledOperator.install(sandbox);
-    client.resource(tlsSecret()).create();
+    client.resource(TlsSecrets.of(sandbox.namespace(), "tls", new Certificates("fields"))).create();
   }
 
   @AfterEach
   void deleteAll() {
     operator.stop();
-    client.resources(PmemCSIDeployment.class).withName(NAME).delete();
-    Leftovers.objects(client, sandbox.namespace(), H, NAME)
-        .forEach(object -> client.resource(object).delete());
+    Leftovers.remove(client, sandbox.namespace(), H, NAME);
   }
 
   @Test
@@ -142,17 +135,30 @@ class FieldsIT {
   /** A sample of the points that the embedded API goes through one by one. */
   @Test
   void killedOperatorIsMadeUpForByTheNextOne() {
-    for (int writes : List.of(1, 4, 9, 16, 20)) {
-      operator.dieAfterWrites(writes);
-      operator.start();
-      client.resource(resource("controllerTLSSecret: tls")).create();
-      await().atMost(Duration.ofSeconds(30)).until(operator::isDead);
+    String withController = "controllerTLSSecret: tls";
+    for (int writes : List.of(2, 8)) {
+      killedAfter(writes, () -> client.resource(resource(withController)).create());
+      awaitObjects(withController);
 
-      operator.restart();
+      killedAfter(writes, () -> change("logLevel: 5"));
+      awaitObjects("logLevel: 5");
 
-      awaitObjects("controllerTLSSecret: tls");
-      deleteAll();
+      killedAfter(writes, () -> client.resources(PmemCSIDeployment.class).withName(NAME).delete());
+      await()
+          .atMost(Duration.ofSeconds(30))
+          .untilAsserted(
+              () -> assertThat(Leftovers.of(client, sandbox.namespace(), H, NAME)).isEmpty());
+      operator.stop();
     }
+  }
+
+  private void killedAfter(int writes, Runnable action) {
+    operator.stop();
+    operator.dieAfterWrites(writes);
+    operator.start();
+    action.run();
+    await().atMost(Duration.ofSeconds(30)).until(operator::isDead);
+    operator.restart();
   }
 
   @Test
@@ -269,26 +275,5 @@ class FieldsIT {
                 PmemCSIDeployment.class);
     resource.setMetadata(new ObjectMetaBuilder().withName(NAME).build());
     return resource;
-  }
-
-  private Secret tlsSecret() {
-    var authority = new Certificates("fields");
-    var issued = authority.issue("CN=controller");
-    return new SecretBuilder()
-        .withNewMetadata()
-        .withName("tls")
-        .withNamespace(sandbox.namespace())
-        .endMetadata()
-        .withType("kubernetes.io/tls")
-        .withData(
-            Map.of(
-                "ca.crt", encoded(authority.authorityPem()),
-                "tls.crt", encoded(issued.certificatePem()),
-                "tls.key", encoded(issued.keyPem())))
-        .build();
-  }
-
-  private static String encoded(String text) {
-    return Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.UTF_8));
   }
 }

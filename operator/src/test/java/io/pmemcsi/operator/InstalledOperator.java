@@ -23,7 +23,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * The operator as a user installs it, with exactly the rights of its own YAML, except that its
@@ -39,6 +41,9 @@ final class InstalledOperator implements AutoCloseable {
   private final KubernetesClient client;
   private final List<String> writes = new CopyOnWriteArrayList<>();
   private final AtomicInteger writesLeft = new AtomicInteger(Integer.MAX_VALUE);
+  private final AtomicReference<Hook> hook = new AtomicReference<>(Hook.NONE);
+  private final AtomicBoolean hookDone = new AtomicBoolean();
+  private Clock clock = Clock.systemUTC();
   private Optional<OperatorProgram> program = Optional.empty();
 
   private InstalledOperator(Sandbox sandbox) {
@@ -49,7 +54,8 @@ final class InstalledOperator implements AutoCloseable {
             .withConfig(limited)
             .withHttpClientBuilderConsumer(
                 builder ->
-                    builder.addOrReplaceInterceptor("writes", new Recorder(writes, writesLeft)))
+                    builder.addOrReplaceInterceptor(
+                        "writes", new Recorder(writes, writesLeft, hook)))
             .build();
   }
 
@@ -98,6 +104,29 @@ final class InstalledOperator implements AutoCloseable {
     writesLeft.set(number);
   }
 
+  /** Something that happens once, just before a write of the operator to this path is sent. */
+  void beforeWrite(String pathEnd, Runnable action) {
+    hookDone.set(false);
+    hook.set(
+        new Hook(
+            pathEnd,
+            () -> {
+              action.run();
+              hookDone.set(true);
+            }));
+  }
+
+  /** Whether that has happened. */
+  boolean hookHasRun() {
+    return hookDone.get();
+  }
+
+  /** From the next start on. */
+  InstalledOperator withClock(Clock clock) {
+    this.clock = clock;
+    return this;
+  }
+
   boolean isDead() {
     return writesLeft.get() < 0;
   }
@@ -125,7 +154,7 @@ final class InstalledOperator implements AutoCloseable {
                     Optional.of(ListenAddress.parse("127.0.0.1:0")),
                     leaderElection),
                 Map.of("WATCH_NAMESPACE", sandbox.namespace()),
-                Clock.systemUTC()));
+                clock));
     return this;
   }
 
@@ -149,7 +178,12 @@ final class InstalledOperator implements AutoCloseable {
     client.close();
   }
 
-  private record Recorder(List<String> writes, AtomicInteger left) implements Interceptor {
+  private record Hook(String pathEnd, Runnable action) {
+    private static final Hook NONE = new Hook("nowhere", () -> {});
+  }
+
+  private record Recorder(List<String> writes, AtomicInteger left, AtomicReference<Hook> hook)
+      implements Interceptor {
     @Override
     public void before(BasicBuilder builder, HttpRequest request, RequestTags tags) {
       boolean write = !request.method().equals("GET");
@@ -158,6 +192,11 @@ final class InstalledOperator implements AutoCloseable {
       }
       if (write) {
         writes.add(request.method() + " " + request.uri().getPath());
+        Hook waiting = hook.get();
+        if (request.uri().getPath().endsWith(waiting.pathEnd())
+            && hook.compareAndSet(waiting, Hook.NONE)) {
+          waiting.action().run();
+        }
       }
     }
   }

@@ -1,7 +1,12 @@
 package io.pmemcsi.operator;
 
+import static org.awaitility.Awaitility.await;
+
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.pmemcsi.api.pmem.PmemCSIDeployment;
+import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -14,6 +19,27 @@ final class Leftovers {
     return objects(client, namespace, prefix, driver).stream()
         .map(object -> object.getKind() + " " + object.getMetadata().getName())
         .toList();
+  }
+
+  /** Deletes a resource and its objects also where no operator would do it. */
+  static void remove(KubernetesClient client, String namespace, String prefix, String driver) {
+    var resource = client.resources(PmemCSIDeployment.class).withName(driver);
+    resource.delete();
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .ignoreExceptionsInstanceOf(KubernetesClientException.class)
+        .until(
+            () -> {
+              if (resource.get() != null) {
+                resource.edit(
+                    object -> {
+                      object.getMetadata().setFinalizers(List.of());
+                      return object;
+                    });
+              }
+              return resource.get() == null;
+            });
+    objects(client, namespace, prefix, driver).forEach(object -> client.resource(object).delete());
   }
 
   static List<HasMetadata> objects(

@@ -32,12 +32,15 @@ class ManyDeploymentsIT {
     this.client = sandbox.client();
   }
 
+  /** By the operator, which still runs. */
   @AfterEach
   void deleteAll() {
     client.resources(PmemCSIDeployment.class).delete();
     await()
-        .atMost(Duration.ofSeconds(60))
+        .atMost(Duration.ofMinutes(2))
         .until(() -> client.resources(PmemCSIDeployment.class).list().getItems().isEmpty());
+    assertThat(client.apps().daemonSets().inNamespace(sandbox.namespace()).list().getItems())
+        .isEmpty();
   }
 
   @Test
@@ -64,12 +67,11 @@ class ManyDeploymentsIT {
               Thread.sleep(3000);
               return operator.writes().size() == before;
             });
-    operator.stop();
   }
 
   @Test
   void driversOnTheSameNodesAreWarnedAboutByName() {
-    InstalledOperator operator = InstalledOperator.install(sandbox).start();
+    InstalledOperator.install(sandbox).start();
     create("one.example.com", "test/one");
     create("two.example.com", "test/two");
 
@@ -95,7 +97,6 @@ class ManyDeploymentsIT {
                   assertThat(exclusive("one.example.com").map(DeploymentCondition::status))
                       .contains("True"));
     }
-    operator.stop();
   }
 
   @Test
@@ -114,7 +115,6 @@ class ManyDeploymentsIT {
 
     awaitMade("third-example-com-node");
     assertThat(second.writes()).anyMatch(write -> write.contains("daemonsets"));
-    second.stop();
   }
 
   private void awaitMade(String daemonSet) {

@@ -103,7 +103,16 @@ class PmemDeploymentIT {
         .contains(
             "pmem_csi_operator_resources{kind=\"PmemCSIDeployment\",phase=\"Initializing\"} 1.0")
         .contains("pmem_csi_operator_objects_applied_total{kind=\"PmemCSIDeployment\"}")
-        .contains("pmem_csi_operator_reconcile_duration_seconds_count");
+        .contains("pmem_csi_operator_reconcile_duration_seconds_count")
+        .containsPattern(subResource("created_at"))
+        .containsPattern(subResource("updated_at"));
+  }
+
+  private static String subResource(String what) {
+    return "pmem_csi_deployment_sub_resource_"
+        + what
+        + "\\{group=\"apps\",kind=\"DaemonSet\",name=\"%s-node\",namespace=\"[^\"]+\",".formatted(H)
+        + "ownedBy=\"[^\"]+\",uid=\"[^\"]+\",version=\"v1\"\\} [1-9]";
   }
 
   private String read(String path) throws Exception {
@@ -188,38 +197,43 @@ class PmemDeploymentIT {
   }
 
   @Test
-  void editsAndDeletionsByOthersAreMended() {
+  void deletionsByOthersAreMendedWhateverTheKind() {
     operator.start();
-    create(spec());
+    create(withController());
     awaitPhase("Initializing");
-    for (HasMetadata object : Leftovers.objects(client, sandbox.namespace(), H, NAME)) {
-      String before = object.getMetadata().getUid();
+    Map<String, String> before = snapshot();
+    for (HasMetadata object : objects()) {
+      String uid = object.getMetadata().getUid();
       client.resource(object).delete();
       await(object.getKind() + " is made again")
-          .until(
-              () -> {
-                HasMetadata now = client.resource(object).get();
-                return now != null && !now.getMetadata().getUid().equals(before);
-              });
-    }
-    for (HasMetadata object : Leftovers.objects(client, sandbox.namespace(), H, NAME)) {
-      client
-          .resource(object)
-          .edit(
-              edited -> {
-                edited.getMetadata().getLabels().put("app.kubernetes.io/instance", "somebody");
-                edited.getMetadata().getLabels().put("mine", "kept");
-                edited.getMetadata().setOwnerReferences(List.of());
-                return edited;
-              });
-      await(object.getKind() + " is mended")
+          .atMost(Duration.ofSeconds(30))
           .untilAsserted(
               () -> {
-                var metadata = client.resource(object).get().getMetadata();
-                assertThat(metadata.getLabels())
+                HasMetadata now = client.resource(object).get();
+                assertThat(now).isNotNull();
+                assertThat(now.getMetadata().getUid()).isNotEqualTo(uid);
+              });
+    }
+    await().untilAsserted(() -> assertThat(snapshot()).isEqualTo(before));
+  }
+
+  @Test
+  void editsByOthersAreMendedWhateverTheKindAndOtherLabelsAreKept() {
+    operator.start();
+    create(withController());
+    awaitPhase("Initializing");
+    for (HasMetadata object : objects()) {
+      client.resource(object).edit(Vandal::spoil);
+      await(object.getKind() + " is mended")
+          .atMost(Duration.ofSeconds(30))
+          .untilAsserted(
+              () -> {
+                HasMetadata now = client.resource(object).get();
+                assertThat(Vandal.traces(now)).isEmpty();
+                assertThat(now.getMetadata().getLabels())
                     .containsEntry("app.kubernetes.io/instance", NAME)
                     .containsEntry("mine", "kept");
-                assertThat(metadata.getOwnerReferences()).hasSize(1);
+                assertThat(now.getMetadata().getOwnerReferences()).hasSize(1);
               });
     }
   }
@@ -282,6 +296,25 @@ class PmemDeploymentIT {
     spec:
       nodeSelector: {test/life: "yes"}
     """;
+  }
+
+  private static String withController() {
+    return """
+    apiVersion: pmem-csi.intel.com/v1beta1
+    kind: PmemCSIDeployment
+    metadata: {name: any}
+    spec:
+      nodeSelector: {test/life: "yes"}
+      controllerTLS: {managed: true}
+    """;
+  }
+
+  private List<HasMetadata> objects() {
+    return Leftovers.objects(client, sandbox.namespace(), H, NAME);
+  }
+
+  private Map<String, String> snapshot() {
+    return Snapshot.of(client, sandbox.namespace(), H, NAME);
   }
 
   private void awaitPhase(String phase) {

@@ -70,8 +70,18 @@ final class Reading {
       }
       at = store.at(revision);
       after = token[1];
+    } else if (request.parameter("resourceVersionMatch").equals("Exact")) {
+      at = exactly(request.parameter("resourceVersion"));
     }
     return page(request, at, after);
+  }
+
+  private Store.At exactly(String version) {
+    long revision = Long.parseLong(version);
+    if (!store.remembers(revision)) {
+      throw ApiException.gone("The resourceVersion for the provided list is too old.");
+    }
+    return store.at(revision);
   }
 
   private static ApiAnswer page(ApiRequest request, Store.At at, String after) {

@@ -34,12 +34,16 @@ public record TlsFiles(String authority, String certificate, String key) {
     }
   }
 
-  /** From base64-encoded PEM, as it stands in a resource. */
-  public static TlsFiles decode(String authority, String certificate, String key) {
+  /**
+   * From base64-encoded PEM, as it stands in a resource.
+   *
+   * @param whose the fields' names without Cert and Key
+   */
+  public static TlsFiles decode(String whose, String authority, String certificate, String key) {
     return new TlsFiles(
         decode("caCert", authority),
-        decode("registryCert", certificate),
-        decode("registryKey", key));
+        decode(whose + "Cert", certificate),
+        decode(whose + "Key", key));
   }
 
   /** The data of a secret. */

@@ -5,6 +5,7 @@ import static java.net.HttpURLConnection.HTTP_NOT_FOUND;
 
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.ListOptionsBuilder;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -71,7 +72,9 @@ public final class ApiCluster<P extends HasMetadata> implements Cluster {
 
   /**
    * Without force, so that an object which somebody else created in this very moment is not
-   * overwritten; if it merely took our values on top of its own, they are taken off again.
+   * overwritten; if it merely took our values on top of its own, they are taken off again. It may
+   * also be our own one: a write whose answer was lost is sent again, and one of a process that has
+   * just died may arrive late. A controller that has touched it meanwhile does not make it foreign.
    */
   @Override
   public void create(HasMetadata wanted) {
@@ -88,7 +91,7 @@ public final class ApiCluster<P extends HasMetadata> implements Cluster {
     boolean onlyOurs =
         created.getMetadata().getManagedFields().stream()
             .allMatch(entry -> fieldManager.equals(entry.getManager()));
-    if (!onlyOurs) {
+    if (!onlyOurs && before(created).filter(other -> !sameOwner(other, wanted)).isPresent()) {
       withdraw(created);
       throw new ForeignObjectException(ObjectRef.of(wanted));
     }
@@ -171,6 +174,25 @@ public final class ApiCluster<P extends HasMetadata> implements Cluster {
 
   private Optional<HasMetadata> read(HasMetadata object) {
     return Optional.ofNullable(client().resource(object).get());
+  }
+
+  /**
+   * The object before its last change, from the server's history. Its present state cannot tell who
+   * made it: it shows our marks in any case, and times are counted in whole seconds.
+   */
+  @SuppressWarnings("unchecked")
+  private Optional<HasMetadata> before(HasMetadata object) {
+    long version = Long.parseLong(object.getMetadata().getResourceVersion());
+    var options =
+        new ListOptionsBuilder()
+            .withFieldSelector("metadata.name=" + object.getMetadata().getName())
+            .withResourceVersion(Long.toString(version - 1))
+            .withResourceVersionMatch("Exact")
+            .build();
+    var kind = client().resources((Class<HasMetadata>) object.getClass());
+    String namespace = object.getMetadata().getNamespace();
+    var found = namespace == null ? kind.list(options) : kind.inNamespace(namespace).list(options);
+    return found.getItems().stream().findFirst();
   }
 
   private boolean sameOwner(HasMetadata one, HasMetadata other) {

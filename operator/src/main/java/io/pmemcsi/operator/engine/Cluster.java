@@ -30,6 +30,9 @@ public interface Cluster {
    */
   void apply(HasMetadata actual, HasMetadata wanted);
 
-  /** Deletes this very object; false while it is still on its way out. */
+  /**
+   * Deletes this very object; false while it is still on its way out, for example because of a
+   * finalizer.
+   */
   boolean delete(HasMetadata actual);
 }

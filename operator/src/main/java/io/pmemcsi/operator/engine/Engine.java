@@ -124,9 +124,13 @@ public final class Engine {
     }
     unwanted.sort(Comparator.comparingInt(Engine::removalRank));
     for (HasMetadata object : unwanted) {
-      if (object.getMetadata().getDeletionTimestamp() == null) {
-        cluster.delete(object);
-        report.pruned.add(ObjectRef.of(object));
+      var ref = ObjectRef.of(object);
+      boolean dying = object.getMetadata().getDeletionTimestamp() != null;
+      if (dying || !cluster.delete(object)) {
+        report.pending.add(ref);
+      }
+      if (!dying) {
+        report.pruned.add(ref);
       }
     }
   }

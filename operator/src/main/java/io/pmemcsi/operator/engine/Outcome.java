@@ -9,7 +9,7 @@ import java.util.List;
  * @param recreated deleted and created again because a difference cannot be written
  * @param pruned deleted because they are no longer wanted
  * @param unchanged found as wanted
- * @param pending on their way out, to be created again once they are gone
+ * @param pending on their way out, to be created again or forgotten once they are gone
  * @param conflicts of the same name but not ours: while there is one, nothing is written
  */
 public record Outcome(

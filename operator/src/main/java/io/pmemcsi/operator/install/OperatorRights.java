@@ -50,7 +50,8 @@ final class OperatorRights {
     var rules =
         new ArrayList<>(
             new Rights()
-                .allow(PmemCSIDeployment.GROUP, "pmemcsideployments", WATCH)
+                // the finalizer is a patch of the resource
+                .allow(PmemCSIDeployment.GROUP, "pmemcsideployments", WATCH + ",patch")
                 .allow(PmemCSIDeployment.GROUP, "pmemcsideployments/status", "get,update,patch")
                 .allow(PmemCSIDeployment.GROUP, "pmemcsideployments/finalizers", "update")
                 .allow("", "nodes", WATCH)

@@ -12,6 +12,7 @@ import io.prometheus.metrics.core.metrics.Histogram;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.prometheus.metrics.model.snapshots.Labels;
 import io.prometheus.metrics.model.snapshots.UnknownSnapshot;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -36,8 +37,15 @@ public final class OperatorMetrics implements Metrics, OutcomeListener {
   private final Histogram duration;
   private final Gauge running;
   private final Gauge waiting;
+  private final SubResources subResources;
 
-  public OperatorMetrics(PrometheusRegistry registry) {
+  /**
+   * Registers all metrics.
+   *
+   * @param fieldManager under which the operator writes objects
+   */
+  public OperatorMetrics(PrometheusRegistry registry, String fieldManager) {
+    subResources = new SubResources(registry, fieldManager);
     events = counter(registry, "events", "Changes that woke a reconciler.");
     runs = counter(registry, "reconciles", "Runs of a reconciler.", "kind");
     errors = counter(registry, "reconcile_errors", "Runs that ended with an error.", "kind");
@@ -91,6 +99,7 @@ public final class OperatorMetrics implements Metrics, OutcomeListener {
     String name = resource.getName();
     phases.keySet().removeIf(identity -> identity.name().equals(name));
     reconciles.keySet().removeIf(identity -> identity.name().equals(name));
+    subResources.forget(name::equals);
   }
 
   @Override
@@ -109,6 +118,11 @@ public final class OperatorMetrics implements Metrics, OutcomeListener {
     applied.labelValues(kind).inc(outcome.applied().size() + (double) outcome.recreated().size());
     pruned.labelValues(kind).inc(outcome.pruned().size());
     conflicts.labelValues(kind).inc(outcome.conflicts().size());
+  }
+
+  @Override
+  public void owns(HasMetadata resource, List<HasMetadata> objects) {
+    subResources.set(resource.getMetadata().getName(), objects);
   }
 
   @Override

@@ -2,12 +2,16 @@ package io.pmemcsi.operator.metrics;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.pmemcsi.operator.engine.Outcome;
+import java.util.List;
 
 /** Is told what the reconcilers did. */
 public interface OutcomeListener {
 
   /** The engine has run for a resource. */
   void brought(HasMetadata resource, Outcome outcome);
+
+  /** These are the objects of a resource now. */
+  void owns(HasMetadata resource, List<HasMetadata> objects);
 
   /** A resource is in a phase, perhaps the same as before. */
   void phase(HasMetadata resource, String phase);

@@ -11,14 +11,26 @@ import io.pmemcsi.api.pmem.DriverComponent;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Whether every wanted pod of the current generation is ready. */
 final class Components {
 
+  /** Stands in each reason that counts pods which are wanted and not all there. */
+  private static final String COUNTED = " are ready";
+
   private Components() {}
 
-  static DriverComponent node(Optional<DaemonSet> found, Map<String, String> nodeSelector) {
+  /**
+   * The pods on the nodes.
+   *
+   * @param trouble looks for what keeps a pod from getting ready
+   */
+  static DriverComponent node(
+      Optional<DaemonSet> found,
+      Map<String, String> nodeSelector,
+      Supplier<Optional<String>> trouble) {
     if (found.isEmpty() || !current(found.get())) {
       return component(NODE, false, "Node daemon set has not started yet.");
     }
@@ -37,15 +49,24 @@ final class Components {
       return component(
           NODE,
           false,
-          "%d out of %d driver pods are ready, %d of them still run the previous revision."
-              .formatted(ready, wanted, Math.max(0, ready - updated)));
+          "%d out of %d driver pods are ready, %d of them still run the previous revision%s"
+              .formatted(ready, wanted, Math.max(0, ready - updated), told(trouble)));
     }
     return ready < wanted
-        ? component(NODE, false, "%d out of %d driver pods are ready".formatted(ready, wanted))
+        ? component(
+            NODE,
+            false,
+            "%d out of %d driver pods are ready%s".formatted(ready, wanted, told(trouble)))
         : component(NODE, true, "All %d node driver pod(s) running successfully".formatted(wanted));
   }
 
-  static DriverComponent controller(Optional<Deployment> found) {
+  /**
+   * The pods of the controller.
+   *
+   * @param trouble looks for what keeps a pod from getting ready
+   */
+  static DriverComponent controller(
+      Optional<Deployment> found, Supplier<Optional<String>> trouble) {
     if (found.isEmpty() || !current(found.get())) {
       return component(CONTROLLER, false, "Controller deployment has not started yet.");
     }
@@ -63,8 +84,18 @@ final class Components {
         : component(
             CONTROLLER,
             false,
-            "Waiting for deployment to be ready: %d of %d replicas are ready"
-                .formatted(Math.min(ready, updated), wanted));
+            "Waiting for deployment to be ready: %d of %d replicas are ready%s"
+                .formatted(Math.min(ready, updated), wanted, told(trouble)));
+  }
+
+  /** Whether pods are wanted here that are not ready. */
+  static boolean awaitsPods(DriverComponent component) {
+    return component.status().equals(NOT_READY)
+        && String.valueOf(component.reason()).contains(COUNTED);
+  }
+
+  private static String told(Supplier<Optional<String>> trouble) {
+    return trouble.get().map(what -> "; " + what).orElse("");
   }
 
   private static boolean current(DaemonSet workload) {

@@ -4,6 +4,7 @@ import io.pmemcsi.api.pmem.DeploymentCondition;
 import io.pmemcsi.api.pmem.DriverComponent;
 import io.pmemcsi.api.pmem.UnpreparedNode;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -35,6 +36,18 @@ record Findings(
   static Findings failed(long generation, String reason, List<DeploymentCondition> conditions) {
     return new Findings(
         generation, Optional.of(reason), conditions, List.of(), List.of(), Optional.empty());
+  }
+
+  /** With one more condition. */
+  Findings and(DeploymentCondition condition) {
+    var all = new ArrayList<>(conditions);
+    all.add(condition);
+    return new Findings(generation, failure, all, components, unpreparedNodes, certificateExpires);
+  }
+
+  /** Whether pods are on their way which may yet meet trouble. */
+  boolean awaitsPods() {
+    return components.stream().anyMatch(Components::awaitsPods);
   }
 
   static DeploymentCondition condition(String type, boolean status, String reason) {

@@ -3,8 +3,10 @@ package io.pmemcsi.operator.pmem;
 import static io.pmemcsi.api.pmem.PmemCSIDeploymentStatus.PHASE_FAILED;
 import static io.pmemcsi.api.pmem.PmemCSIDeploymentStatus.PHASE_RUNNING;
 
+import io.pmemcsi.api.pmem.DeploymentCondition;
 import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
 import io.pmemcsi.operator.events.Announcement;
+import io.pmemcsi.operator.guard.DeletionDecision;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -31,6 +33,18 @@ final class PmemAnnouncements {
     if (next.phaseOrNew().equals(PHASE_FAILED) && !(samePhase && sameReason)) {
       result.add(Announcement.warning("Failed", String.valueOf(next.reason())));
     }
+    if (isHeld(next) && !isHeld(previous)) {
+      result.add(
+          Announcement.warning(
+              DeletionDecision.Hold.CONDITION,
+              next.condition(DeletionDecision.Hold.CONDITION)
+                  .map(DeploymentCondition::message)
+                  .orElse("")));
+    }
     return result;
+  }
+
+  private static boolean isHeld(PmemCSIDeploymentStatus status) {
+    return status.condition(DeletionDecision.Hold.CONDITION).isPresent();
   }
 }

@@ -155,7 +155,7 @@ public final class PmemCertificates {
   }
 
   private Prepared inline(TLSMaterial.Inline inline) {
-    TlsFiles files = TlsFiles.decode(inline.caCert(), inline.cert(), inline.key());
+    TlsFiles files = TlsFiles.decode("registry", inline.caCert(), inline.cert(), inline.key());
     var check = CertificateCheck.of(files, serverNames(), now);
     var problems = new ArrayList<>(check.broken());
     if (!check.missingNames().isEmpty()) {
@@ -167,6 +167,13 @@ public final class PmemCertificates {
           NOT_VERIFIED,
           "caCert, registryCert, registryKey: " + String.join("; ", problems));
     }
+    List<String> ofNodes = nodeProblems(inline.caCert());
+    if (!ofNodes.isEmpty()) {
+      return Prepared.failed(
+          CERTS_VERIFIED,
+          NOT_VERIFIED,
+          "caCert, nodeControllerCert, nodeControllerKey: " + String.join("; ", ofNodes));
+    }
     return prepared(
         new ControllerCertificates(
             names.controllerSecret(), Optional.of(TlsFiles.encode(files.authority())), false),
@@ -174,6 +181,24 @@ public final class PmemCertificates {
         Findings.condition(CERTS_VERIFIED, true, VERIFIED),
         check.expires(),
         check.expires());
+  }
+
+  /** Nothing in this release calls the nodes, but a wrong certificate is not to go unnoticed. */
+  private List<String> nodeProblems(String authority) {
+    var spec = driver.settings().spec();
+    if (spec.nodeControllerCert() == null || spec.nodeControllerKey() == null) {
+      return List.of();
+    }
+    try {
+      return CertificateCheck.of(
+              TlsFiles.decode(
+                  "nodeController", authority, spec.nodeControllerCert(), spec.nodeControllerKey()),
+              List.of(),
+              now)
+          .broken();
+    } catch (BadCertificateException e) {
+      return List.of(String.valueOf(e.getMessage()));
+    }
   }
 
   private Prepared managed(TLSMaterial.Managed managed, Function<String, Optional<Secret>> stored) {

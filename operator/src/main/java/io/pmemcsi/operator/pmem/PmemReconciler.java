@@ -1,8 +1,6 @@
 package io.pmemcsi.operator.pmem;
 
 import static io.pmemcsi.api.pmem.DeploymentCondition.DRIVER_DEPLOYED;
-import static java.net.HttpURLConnection.HTTP_CONFLICT;
-import static java.net.HttpURLConnection.HTTP_NOT_FOUND;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -11,7 +9,9 @@ import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.javaoperatorsdk.operator.api.reconciler.Cleaner;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
+import io.javaoperatorsdk.operator.api.reconciler.DeleteControl;
 import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
 import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
 import io.javaoperatorsdk.operator.api.reconciler.RetryInfo;
@@ -24,7 +24,6 @@ import io.pmemcsi.api.pmem.DeploymentCondition;
 import io.pmemcsi.api.pmem.DriverComponent;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.api.pmem.PmemCSIDeploymentChecks;
-import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
 import io.pmemcsi.api.pmem.PmemSettings;
 import io.pmemcsi.api.pmem.UnpreparedNode;
 import io.pmemcsi.operator.engine.ApiCluster;
@@ -35,6 +34,9 @@ import io.pmemcsi.operator.engine.Outcome;
 import io.pmemcsi.operator.engine.Owner;
 import io.pmemcsi.operator.events.EventWriter;
 import io.pmemcsi.operator.facts.ClusterFacts;
+import io.pmemcsi.operator.guard.DeletionDecision;
+import io.pmemcsi.operator.guard.DeletionGuard;
+import io.pmemcsi.operator.guard.UsageReader;
 import io.pmemcsi.operator.metrics.OutcomeListener;
 import java.time.Clock;
 import java.time.Duration;
@@ -53,10 +55,14 @@ import org.slf4j.LoggerFactory;
  * One walk per change: read and check, facts, blueprint, engine, status. It never walks back, and
  * everything that it decides is decided by pure code beside it.
  */
-public final class PmemReconciler implements Reconciler<PmemCSIDeployment> {
+public final class PmemReconciler
+    implements Reconciler<PmemCSIDeployment>, Cleaner<PmemCSIDeployment> {
 
   /** Under which all objects are written. */
   public static final String FIELD_MANAGER = "pmem-csi-operator";
+
+  /** With the value true, a driver goes with its resource whatever still uses it. */
+  public static final String FORCE_DELETION = PmemCSIDeployment.GROUP + "/force-deletion";
 
   private static final Logger LOG = LoggerFactory.getLogger(PmemReconciler.class);
 
@@ -65,11 +71,19 @@ public final class PmemReconciler implements Reconciler<PmemCSIDeployment> {
 
   private static final Duration AT_LEAST_DAILY = Duration.ofDays(1);
   private static final Duration ASK_NODES_AGAIN = Duration.ofMinutes(1);
+
+  /** A container that ends does not change the counts of its workload, so nothing wakes us. */
+  private static final Duration ASK_PODS_AGAIN = Duration.ofSeconds(15);
+
+  /** Set by the API server when a user wants the objects to go before the resource. */
+  private static final String FOREGROUND = "foregroundDeletion";
+
   private static final int ATTEMPTS_BEFORE_FAILED = 3;
 
   private final Supplier<ClusterFacts> facts;
   private final PmemWatches watches;
-  private final EventWriter events;
+  private final DeletionGuard guard;
+  private final StatusWriter status;
   private final OutcomeListener listener;
   private final Clock clock;
   private final NodeMemory memory;
@@ -80,12 +94,14 @@ public final class PmemReconciler implements Reconciler<PmemCSIDeployment> {
   public PmemReconciler(
       Supplier<ClusterFacts> facts,
       String namespace,
+      UsageReader usage,
       EventWriter events,
       OutcomeListener listener,
       Clock clock) {
     this.facts = facts;
     this.watches = new PmemWatches(namespace);
-    this.events = events;
+    this.guard = new DeletionGuard(usage, FORCE_DELETION);
+    this.status = new StatusWriter(events, listener, clock);
     this.listener = listener;
     this.clock = clock;
     this.memory = new NodeMemory(MemoryReader.overHttp(), clock);
@@ -102,22 +118,83 @@ public final class PmemReconciler implements Reconciler<PmemCSIDeployment> {
   @Override
   public UpdateControl<PmemCSIDeployment> reconcile(
       PmemCSIDeployment resource, Context<PmemCSIDeployment> context) {
-    if (resource.getMetadata().getDeletionTimestamp() != null) {
-      // the garbage collector follows the owner references
-      return UpdateControl.noUpdate();
+    status.greet(resource);
+    return telling(
+        resource,
+        context,
+        () -> {
+          Round round = round(resource, context);
+          status.write(resource, round.found(), context.getClient());
+          UpdateControl<PmemCSIDeployment> control = UpdateControl.noUpdate();
+          round.again().ifPresent(control::rescheduleAfter);
+          return control;
+        });
+  }
+
+  /** While volumes hold the driver back it is looked after as ever: somebody needs it. */
+  @Override
+  public DeleteControl cleanup(PmemCSIDeployment resource, Context<PmemCSIDeployment> context) {
+    String driver = resource.getMetadata().getName();
+    return telling(
+        resource,
+        context,
+        () ->
+            switch (guard.decide(resource, resource.getSpec().deletionPolicy(), driver)) {
+              case DeletionDecision.Go() -> remove(resource, context);
+              case DeletionDecision.Hold hold -> {
+                inBackground(resource, context);
+                Findings found = round(resource, context).found().and(held(hold));
+                status.write(resource, found, context.getClient());
+                yield DeleteControl.noFinalizerRemoval().rescheduleAfter(hold.again());
+              }
+            });
+  }
+
+  private DeleteControl remove(PmemCSIDeployment resource, Context<PmemCSIDeployment> context) {
+    Outcome outcome =
+        engine(context).remove(Owner.of(resource), new ApiCluster<>(context, watches.owned()));
+    listener.brought(resource, outcome);
+    if (!outcome.complete()) {
+      return DeleteControl.noFinalizerRemoval().rescheduleAfter(SOON);
     }
-    if (PmemAnnouncements.isNew(resource.getStatus())) {
-      events.write(resource, PmemAnnouncements.NEW, "");
+    searchedForFormer.remove(resource.getMetadata().getUid());
+    LOG.atInfo()
+        .addKeyValue("deployment", resource.getMetadata().getName())
+        .addKeyValue("removed", outcome.pruned().size())
+        .log("Driver removed.");
+    return DeleteControl.defaultDelete();
+  }
+
+  /** Deleted in the foreground, objects would go before the resource, and nothing holds them. */
+  private static void inBackground(PmemCSIDeployment resource, Context<PmemCSIDeployment> context) {
+    if (resource.getMetadata().getFinalizers().contains(FOREGROUND)) {
+      context
+          .getClient()
+          .resource(resource)
+          .edit(
+              edited -> {
+                edited.getMetadata().getFinalizers().remove(FOREGROUND);
+                return edited;
+              });
     }
+  }
+
+  private static DeploymentCondition held(DeletionDecision.Hold hold) {
+    return Findings.condition(
+        DeletionDecision.Hold.CONDITION, true, DeletionDecision.Hold.REASON, hold.message());
+  }
+
+  /** What the API server refuses is told in the status, too. */
+  private <T> T telling(
+      PmemCSIDeployment resource, Context<PmemCSIDeployment> context, Supplier<T> walk) {
     try {
-      Round round = round(resource, context);
-      publish(resource, round.found(), context);
-      UpdateControl<PmemCSIDeployment> control = UpdateControl.noUpdate();
-      round.again().ifPresent(control::rescheduleAfter);
-      return control;
+      return walk.get();
     } catch (KubernetesClientException e) {
       if (permanent(e) || attempt(context) >= ATTEMPTS_BEFORE_FAILED) {
-        publish(resource, failed(resource, "the API server refuses: " + message(e)), context);
+        status.write(
+            resource,
+            failed(resource, "the API server refuses: " + message(e)),
+            context.getClient());
       }
       throw e;
     }
@@ -173,15 +250,12 @@ public final class PmemReconciler implements Reconciler<PmemCSIDeployment> {
       Context<PmemCSIDeployment> context) {
     String uid = resource.getMetadata().getUid();
     boolean searched = searchedForFormer.contains(uid);
-    var engine =
-        new Engine(
-            PmemWatches.MARKS,
-            context.getControllerConfiguration().fieldManager(),
-            context.getClient().getKubernetesSerialization());
+    var owner = Owner.of(resource);
     var cluster = new ApiCluster<>(context, watches.owned());
     Outcome outcome =
-        engine.bring(Owner.of(resource), searched ? blueprint.withoutFormer() : blueprint, cluster);
+        engine(context).bring(owner, searched ? blueprint.withoutFormer() : blueprint, cluster);
     listener.brought(resource, outcome);
+    listener.owns(resource, cluster.ownedBy(owner));
     if (outcome.changedSomething()) {
       LOG.atInfo()
           .addKeyValue("deployment", resource.getMetadata().getName())
@@ -198,9 +272,19 @@ public final class PmemReconciler implements Reconciler<PmemCSIDeployment> {
     if (!outcome.complete()) {
       return new Round(found, Optional.of(SOON));
     }
+    if (found.awaitsPods()) {
+      return new Round(found, Optional.of(ASK_PODS_AGAIN));
+    }
     return new Round(
         found,
         found.unpreparedNodes().isEmpty() ? until(prepared.due()) : Optional.of(ASK_NODES_AGAIN));
+  }
+
+  private static Engine engine(Context<PmemCSIDeployment> context) {
+    return new Engine(
+        PmemWatches.MARKS,
+        context.getControllerConfiguration().fieldManager(),
+        context.getClient().getKubernetesSerialization());
   }
 
   private Findings deployed(
@@ -208,15 +292,20 @@ public final class PmemReconciler implements Reconciler<PmemCSIDeployment> {
       PmemSettings settings,
       PmemCertificates.Prepared prepared,
       Context<PmemCSIDeployment> context) {
-    var names = new PmemNames(settings.driver());
+    var driver = new Driver(settings, facts.get());
+    var names = driver.names();
     var components = new ArrayList<DriverComponent>();
     if (prepared.certificates().isPresent()) {
       components.add(
-          Components.controller(secondary(context, Deployment.class, names.controller())));
+          Components.controller(
+              secondary(context, Deployment.class, names.controller()),
+              () -> PodTrouble.of(pods(driver, Part.CONTROLLER, context))));
     }
     DriverComponent nodes =
         Components.node(
-            secondary(context, DaemonSet.class, names.nodeDaemonSet()), settings.nodeSelector());
+            secondary(context, DaemonSet.class, names.nodeDaemonSet()),
+            settings.nodeSelector(),
+            () -> PodTrouble.of(pods(driver, Part.NODE, context)));
     components.add(nodes);
     var conditions = new ArrayList<>(prepared.conditions());
     conditions.add(Findings.condition(DRIVER_DEPLOYED, true, "Driver deployed successfully."));
@@ -227,24 +316,28 @@ public final class PmemReconciler implements Reconciler<PmemCSIDeployment> {
         conditions,
         components,
         nodes.status().equals(DriverComponent.READY)
-            ? unprepared(resource, settings, context)
+            ? unprepared(resource, driver, context)
             : resource.getStatus().unpreparedNodes(),
         prepared.expires());
   }
 
   private List<UnpreparedNode> unprepared(
-      PmemCSIDeployment resource, PmemSettings settings, Context<PmemCSIDeployment> context) {
-    var driver = new Driver(settings, facts.get());
-    List<Pod> pods =
-        context
-            .getClient()
-            .pods()
-            .inNamespace(driver.facts().namespace())
-            .withLabels(driver.labels().selector(Part.NODE))
-            .list()
-            .getItems();
+      PmemCSIDeployment resource, Driver driver, Context<PmemCSIDeployment> context) {
     return memory.unprepared(
-        pods, driver.names(), () -> wakeUps.propagateEvent(ResourceID.fromResource(resource)));
+        pods(driver, Part.NODE, context),
+        driver.names(),
+        () -> wakeUps.propagateEvent(ResourceID.fromResource(resource)));
+  }
+
+  /** Asked for when needed: a cache of the pods of thousands of nodes would be big. */
+  private static List<Pod> pods(Driver driver, Part part, Context<PmemCSIDeployment> context) {
+    return context
+        .getClient()
+        .pods()
+        .inNamespace(driver.facts().namespace())
+        .withLabels(driver.labels().selector(part))
+        .list()
+        .getItems();
   }
 
   private static Optional<DeploymentCondition> sharing(
@@ -275,42 +368,6 @@ public final class PmemReconciler implements Reconciler<PmemCSIDeployment> {
   private static String foreign(Outcome outcome) {
     return outcome.conflicts().stream().map(ObjectRef::toString).collect(Collectors.joining(", "))
         + ": exists, but was not made for this deployment; remove it or choose another name";
-  }
-
-  /** Writes events first: repeated after a crash they meet themselves, a status would hide them. */
-  private void publish(
-      PmemCSIDeployment resource, Findings found, Context<PmemCSIDeployment> context) {
-    PmemCSIDeployment current = resource;
-    for (int attempt = 0; ; attempt++) {
-      PmemCSIDeploymentStatus previous = current.getStatus();
-      PmemCSIDeploymentStatus next = PmemStatus.next(previous, found, clock.instant());
-      listener.phase(resource, next.phaseOrNew());
-      if (next.equals(previous)) {
-        return;
-      }
-      for (var announcement : PmemAnnouncements.of(previous, next)) {
-        events.write(resource, announcement, String.valueOf(previous.lastUpdated()));
-      }
-      try {
-        var copy = context.getClient().getKubernetesSerialization().clone(current);
-        copy.setStatus(next);
-        context.getClient().resource(copy).updateStatus();
-        return;
-      } catch (KubernetesClientException e) {
-        if (e.getCode() == HTTP_NOT_FOUND) {
-          return;
-        }
-        if (e.getCode() != HTTP_CONFLICT || attempt > 0) {
-          throw e;
-        }
-        PmemCSIDeployment fresh = context.getClient().resource(resource).get();
-        if (fresh == null
-            || !fresh.getMetadata().getUid().equals(resource.getMetadata().getUid())) {
-          return;
-        }
-        current = fresh;
-      }
-    }
   }
 
   private Optional<Duration> until(Optional<Instant> due) {

@@ -14,12 +14,13 @@ import java.util.Map;
 /**
  * Images of the sidecars by version of the Kubernetes server.
  *
- * <p>Each row holds from its version up to the next row. The releases name the oldest server they
- * work with: github.com/kubernetes-csi/external-provisioner/releases and those of its siblings. The
- * borders: csi-provisioner 2.1 speaks the alpha of CSIStorageCapacity (1.19, 1.20), 2.2 and 3.x the
- * v1beta1 (1.21), 3.2 and later also v1 (1.24; v1beta1 is gone in 1.27), 6.x wants
- * VolumeAttributesClass v1 (1.34). All of them are served by registry.k8s.io; the former k8s.gcr.io
- * is frozen since April 2023.
+ * <p>Each row holds from its version up to the next row. What the releases say about servers stands
+ * in their CHANGELOG folders and in the table "Compatibility" of their READMEs:
+ * github.com/kubernetes-csi/external-provisioner and its siblings. The borders: csi-provisioner 2.1
+ * speaks the alpha of CSIStorageCapacity (1.19, 1.20), 2.2 the v1beta1 (1.21), 3.2 also the v1
+ * (1.24; v1beta1 is gone in 1.27), but 3.2.0 looks for it in namespace default, where it has no
+ * rights; 6.0 wants VolumeAttributesClass v1 (1.34) for volumes with such a class. All of them are
+ * served by registry.k8s.io; the former k8s.gcr.io is frozen since April 2023.
  */
 public final class Sidecars {
 

@@ -154,6 +154,19 @@ class EngineTest {
   }
 
   @Test
+  void removalIsNotCompleteWhileAnObjectIsOnItsWayOut() {
+    bring(OWNER, map("one", "1"), map("two", "1"));
+    cluster.object("one").getMetadata().setDeletionTimestamp("2030-01-01T00:00:00Z");
+    cluster.calls.clear();
+
+    Outcome outcome = engine.remove(OWNER, cluster);
+
+    assertThat(outcome.pending()).extracting(ObjectRef::name).containsExactly("one");
+    assertThat(outcome.complete()).isFalse();
+    assertThat(cluster.calls).containsExactly("delete two");
+  }
+
+  @Test
   void oneObjectCannotBeWantedTwice() {
     assertThatThrownBy(() -> Blueprint.of(List.of(map("one", "1"), map("one", "2"))))
         .hasMessageContaining("is wanted twice");

@@ -37,7 +37,7 @@ class PmemStatusTest {
 
   @Test
   void podsOfAnOlderRevisionDoNotCount() {
-    assertThat(Components.node(Optional.of(daemonSet(3, 1, 3)), SELECTOR).status())
+    assertThat(Components.node(Optional.of(daemonSet(3, 1, 3)), SELECTOR, Optional::empty).status())
         .isEqualTo(DriverComponent.NOT_READY);
   }
 
@@ -46,13 +46,13 @@ class PmemStatusTest {
     DaemonSet workload = daemonSet(3, 3, 3);
     workload.getMetadata().setGeneration(9L);
 
-    assertThat(Components.node(Optional.of(workload), SELECTOR).reason())
+    assertThat(Components.node(Optional.of(workload), SELECTOR, Optional::empty).reason())
         .isEqualTo("Node daemon set has not started yet.");
   }
 
   @Test
   void noNodesIsNotReadyAndSaysWhatToDo() {
-    assertThat(Components.node(Optional.of(daemonSet(0, 0, 0)), SELECTOR).reason())
+    assertThat(Components.node(Optional.of(daemonSet(0, 0, 0)), SELECTOR, Optional::empty).reason())
         .contains("No node has the labels {storage=pmem}");
   }
 
@@ -110,7 +110,7 @@ class PmemStatusTest {
         1,
         Optional.empty(),
         List.of(Findings.condition("DriverDeployed", true, "Driver deployed successfully.")),
-        List.of(Components.node(Optional.of(workload), SELECTOR)),
+        List.of(Components.node(Optional.of(workload), SELECTOR, Optional::empty)),
         List.of(),
         Optional.empty());
   }

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Base64;
 import java.util.Date;
+import java.util.stream.Stream;
 import org.bouncycastle.asn1.x500.X500Name;
 import org.bouncycastle.asn1.x509.BasicConstraints;
 import org.bouncycastle.asn1.x509.ExtendedKeyUsage;
@@ -64,8 +65,9 @@ public final class Certificates {
    * Issues a certificate for clients and servers on loopback.
    *
    * @param subject for example {@code O=system:masters,CN=admin}
+   * @param names further names of the server
    */
-  public Issued issue(String subject) {
+  public Issued issue(String subject, String... names) {
     try {
       KeyPair own = newKey();
       X509v3CertificateBuilder builder =
@@ -87,11 +89,12 @@ public final class Certificates {
           Extension.subjectAlternativeName,
           false,
           new GeneralNames(
-              new GeneralName[] {
-                new GeneralName(GeneralName.dNSName, "localhost"),
-                new GeneralName(GeneralName.dNSName, "kubernetes.default.svc"),
-                new GeneralName(GeneralName.iPAddress, "127.0.0.1")
-              }));
+              Stream.concat(
+                      Stream.of(new GeneralName(GeneralName.iPAddress, "127.0.0.1")),
+                      Stream.concat(
+                              Stream.of("localhost", "kubernetes.default.svc"), Stream.of(names))
+                          .map(name -> new GeneralName(GeneralName.dNSName, name)))
+                  .toArray(GeneralName[]::new)));
       return new Issued(sign(builder, key), own);
     } catch (GeneralSecurityException | CertIOException | OperatorCreationException e) {
       throw new IllegalStateException("cannot issue a certificate for " + subject, e);

@@ -1,0 +1,150 @@
+package io.pmemcsi.operator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.api.model.DeletionPropagation;
+import io.fabric8.kubernetes.api.model.PersistentVolume;
+import io.fabric8.kubernetes.api.model.PersistentVolumeBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.pmemcsi.api.pmem.DeploymentCondition;
+import io.pmemcsi.testbed.kubernetes.Sandbox;
+import io.pmemcsi.testbed.kubernetes.WithKubernetes;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What becomes of a driver whose resource is deleted, on a real control plane. */
+@WithKubernetes
+class DeletionIT {
+
+  private KubernetesClient client;
+  private InstalledOperator operator;
+  private TestDriver driver;
+
+  @BeforeEach
+  void install(Sandbox sandbox) {
+    this.client = sandbox.client();
+    this.operator = InstalledOperator.install(sandbox).start();
+    this.driver = new TestDriver(sandbox, "deleted.example.com");
+  }
+
+  @Test
+  void driverWithoutVolumesGoesWithAllItsObjects() {
+    driver.create("controllerTLS: {managed: true}");
+    driver.awaitPhase("Initializing");
+
+    driver.self().delete();
+
+    driver.awaitGone();
+    assertThat(driver.objectNames()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = DeletionPropagation.class,
+      names = {"BACKGROUND", "FOREGROUND"})
+  void volumesHoldTheDriverBackAndItIsLookedAfterMeanwhile(DeletionPropagation propagation) {
+    driver.create("");
+    driver.awaitPhase("Initializing");
+    PersistentVolume volume = createVolume();
+
+    driver.self().withPropagationPolicy(propagation).delete();
+
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .untilAsserted(
+            () ->
+                assertThat(driver.condition("DeletionHeld").map(DeploymentCondition::message))
+                    .hasValueSatisfying(
+                        message ->
+                            assertThat(message)
+                                .contains("1 PersistentVolume (%s".formatted(name(volume)))
+                                .contains("pmem-csi.intel.com/force-deletion=true")));
+    assertThat(driver.events()).contains("DeletionHeld");
+    driver.daemonSet().delete();
+    await("is made again").until(() -> driver.daemonSet().get() != null);
+
+    client.resource(volume).delete();
+
+    driver.awaitGone();
+    assertThat(driver.objectNames()).isEmpty();
+  }
+
+  @Test
+  void annotationForcesTheRemoval() {
+    driver.create("");
+    driver.awaitPhase("Initializing");
+    createVolume();
+    driver.self().delete();
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .until(() -> driver.condition("DeletionHeld").isPresent());
+
+    driver.edit(
+        resource ->
+            resource
+                .getMetadata()
+                .setAnnotations(Map.of("pmem-csi.intel.com/force-deletion", "true")));
+
+    driver.awaitGone();
+    assertThat(driver.objectNames()).isEmpty();
+  }
+
+  @Test
+  void immediatePolicyDoesNotAsk() {
+    driver.create("deletionPolicy: Immediate");
+    driver.awaitPhase("Initializing");
+    createVolume();
+
+    driver.self().delete();
+
+    driver.awaitGone();
+    assertThat(driver.objectNames()).isEmpty();
+  }
+
+  /** The documented way out when there is no operator any more. */
+  @Test
+  void withoutAnOperatorTheFinalizerCanBeTakenOffByHand() {
+    driver.create("");
+    driver.awaitPhase("Initializing");
+    operator.stop();
+    driver.self().delete();
+    assertThat(driver.self().get()).isNotNull();
+
+    driver.edit(resource -> resource.getMetadata().setFinalizers(List.of()));
+
+    driver.awaitGone();
+    await()
+        .atMost(Duration.ofSeconds(60))
+        .untilAsserted(() -> assertThat(driver.objectNames()).isEmpty());
+  }
+
+  private PersistentVolume createVolume() {
+    return driver
+        .sandbox()
+        .create(
+            new PersistentVolumeBuilder()
+                .withNewMetadata()
+                .withName("volume-of-" + driver.prefix())
+                .endMetadata()
+                .withNewSpec()
+                .withCapacity(Map.of("storage", new Quantity("1Gi")))
+                .withAccessModes("ReadWriteOnce")
+                .withNewCsi()
+                .withDriver(driver.name())
+                .withVolumeHandle("one")
+                .endCsi()
+                .endSpec()
+                .build());
+  }
+
+  private static String name(PersistentVolume volume) {
+    return volume.getMetadata().getName();
+  }
+}

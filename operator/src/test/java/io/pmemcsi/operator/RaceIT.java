@@ -1,0 +1,110 @@
+package io.pmemcsi.operator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.apps.DaemonSetBuilder;
+import io.fabric8.kubernetes.api.model.rbac.RoleBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.pmemcsi.operator.pmem.PmemReconciler;
+import io.pmemcsi.testbed.kubernetes.Sandbox;
+import io.pmemcsi.testbed.kubernetes.WithKubernetes;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Objects that appear between the look at the cluster and the write. */
+@WithKubernetes
+class RaceIT {
+
+  private Sandbox sandbox;
+  private KubernetesClient client;
+  private InstalledOperator operator;
+  private TestDriver driver;
+
+  @BeforeEach
+  void install(Sandbox sandbox) {
+    this.sandbox = sandbox;
+    this.client = sandbox.client();
+    this.operator = InstalledOperator.install(sandbox);
+    this.driver = new TestDriver(sandbox, "race.example.com");
+  }
+
+  @Test
+  void ownObjectThatArrivesLateAndIsAlreadyInOtherHandsIsKept() {
+    operator.start();
+    driver.create("");
+    driver.awaitPhase("Initializing");
+    operator.stop();
+    DaemonSet late = forWriting(driver.daemonSet().get());
+    driver.daemonSet().delete();
+    // what an earlier process had sent reaches the server now, and a controller reacts at once
+    operator.beforeWrite(
+        "/daemonsets/" + driver.prefix() + "-node",
+        () -> {
+          client.resource(late).fieldManager(PmemReconciler.FIELD_MANAGER).serverSideApply();
+          driver
+              .daemonSet()
+              .edit(
+                  object -> {
+                    object.getMetadata().getAnnotations().put("controller", "was here");
+                    return object;
+                  });
+        });
+
+    operator.start();
+
+    await().atMost(Duration.ofSeconds(30)).until(operator::hookHasRun);
+    await()
+        .during(Duration.ofSeconds(2))
+        .atMost(Duration.ofSeconds(10))
+        .untilAsserted(
+            () -> {
+              assertThat(driver.status().phaseOrNew()).isEqualTo("Initializing");
+              assertThat(driver.daemonSet().get().getMetadata().getAnnotations())
+                  .containsEntry("controller", "was here")
+                  .containsKey("pmem-csi.intel.com/owner");
+            });
+  }
+
+  @Test
+  void foreignObjectThatAppearsInTheLastMomentIsGivenBackUnchanged() {
+    var foreign =
+        new RoleBuilder()
+            .withNewMetadata()
+            .withName(driver.prefix() + "-external-provisioner-cfg")
+            .withNamespace(sandbox.namespace())
+            .withLabels(Map.of("somebody", "else"))
+            .endMetadata()
+            .build();
+    operator.beforeWrite(
+        "/roles/" + foreign.getMetadata().getName(), () -> client.resource(foreign).create());
+    operator.start();
+
+    driver.create("");
+
+    driver.awaitPhase("Failed");
+    assertThat(driver.status().reason()).contains(foreign.getMetadata().getName());
+    var kept = client.resource(foreign).get();
+    assertThat(kept.getMetadata().getLabels()).isEqualTo(Map.of("somebody", "else"));
+    assertThat(kept.getMetadata().getOwnerReferences()).isEmpty();
+    assertThat(kept.getRules()).isNullOrEmpty();
+  }
+
+  /** Without what the server has added. */
+  private static DaemonSet forWriting(DaemonSet object) {
+    var metadata = object.getMetadata();
+    return new DaemonSetBuilder()
+        .withNewMetadata()
+        .withName(metadata.getName())
+        .withNamespace(metadata.getNamespace())
+        .withLabels(metadata.getLabels())
+        .withAnnotations(metadata.getAnnotations())
+        .withOwnerReferences(metadata.getOwnerReferences())
+        .endMetadata()
+        .withSpec(object.getSpec())
+        .build();
+  }
+}

@@ -1,0 +1,88 @@
+package io.pmemcsi.operator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.client.readiness.Readiness;
+import io.pmemcsi.api.pmem.DriverComponent;
+import io.pmemcsi.testbed.kubernetes.HollowNodes;
+import io.pmemcsi.testbed.kubernetes.Sandbox;
+import io.pmemcsi.testbed.kubernetes.WithKubernetes;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** {@code Running} is judged on pods that were really scheduled and that a kubelet calls ready. */
+@WithKubernetes
+class RunningIT {
+
+  private static final Duration LIMIT = Duration.ofMinutes(3);
+
+  @Test
+  void runningMeansThatEveryPodOfThisGenerationIsReady(Sandbox sandbox) {
+    InstalledOperator.install(sandbox).start();
+    var driver = new TestDriver(sandbox, "running.example.com");
+    driver.create("controllerTLS: {managed: true}, nodeSelector: {test/running: \"yes\"}");
+    sandbox.cleanUp(HollowNodes.start(sandbox.cluster(), 1, Map.of("test/running", "yes"))::close);
+
+    awaitRunning(driver, 1);
+    assertThat(pods(sandbox))
+        .hasSize(2)
+        .allSatisfy(pod -> assertThat(Readiness.getInstance().isReady(pod)).isTrue());
+
+    driver.edit(
+        resource ->
+            resource.setSpec(
+                driver
+                    .resource(
+                        "controllerTLS: {managed: true}, logLevel: 5,"
+                            + " nodeSelector: {test/running: \"yes\"}")
+                    .getSpec()));
+
+    awaitRunning(driver, 2);
+    assertThat(pods(sandbox))
+        .filteredOn(pod -> pod.getMetadata().getDeletionTimestamp() == null)
+        .hasSize(2)
+        .allSatisfy(
+            pod -> assertThat(pod.getSpec().getContainers().getFirst().getArgs()).contains("-v=5"));
+  }
+
+  /** Nothing runs the controller where no node has room: the status must not say Running. */
+  @Test
+  void controllerPodWithoutANodeIsTold(Sandbox sandbox) {
+    InstalledOperator.install(sandbox).start();
+    var driver = new TestDriver(sandbox, "roomless.example.com");
+    driver.create(
+        "controllerTLS: {managed: true},"
+            + " controllerDriverResources: {requests: {cpu: \"100000\"}}");
+
+    await()
+        .atMost(Duration.ofSeconds(60))
+        .untilAsserted(
+            () ->
+                assertThat(driver.status().component("Controller").map(DriverComponent::reason))
+                    .hasValueSatisfying(
+                        reason ->
+                            assertThat(reason)
+                                .contains("0 of 1 replicas are ready")
+                                .contains("has no node")));
+    assertThat(driver.status().phaseOrNew()).isEqualTo("Initializing");
+  }
+
+  private static void awaitRunning(TestDriver driver, long generation) {
+    await()
+        .atMost(LIMIT)
+        .untilAsserted(
+            () -> {
+              var status = driver.status();
+              assertThat(status.observedGeneration()).isEqualTo(generation);
+              assertThat(status.phaseOrNew()).as(status.toString()).isEqualTo("Running");
+            });
+  }
+
+  private static List<Pod> pods(Sandbox sandbox) {
+    return sandbox.client().pods().inNamespace(sandbox.namespace()).list().getItems();
+  }
+}

@@ -1,0 +1,127 @@
+package io.pmemcsi.operator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.api.model.Event;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.Resource;
+import io.pmemcsi.api.pmem.DeploymentCondition;
+import io.pmemcsi.api.pmem.PmemCSIDeployment;
+import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
+import io.pmemcsi.testbed.kubernetes.Sandbox;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/** One PmemCSIDeployment as a test sees it from outside. */
+record TestDriver(Sandbox sandbox, String name) {
+
+  private static final Duration LIMIT = Duration.ofSeconds(60);
+
+  /** Creates the resource; it is removed, with all that was made for it, when the test ends. */
+  PmemCSIDeployment create(String spec) {
+    PmemCSIDeployment created = client().resource(resource(spec)).create();
+    sandbox.cleanUp(this::removeAll);
+    return created;
+  }
+
+  PmemCSIDeployment resource(String spec) {
+    var resource =
+        (PmemCSIDeployment)
+            new Rendering()
+                .read(
+                    """
+                    apiVersion: pmem-csi.intel.com/v1beta1
+                    kind: PmemCSIDeployment
+                    metadata: {name: any}
+                    spec: {%s}
+                    """
+                        .formatted(spec));
+    resource.setMetadata(new ObjectMetaBuilder().withName(name).build());
+    return resource;
+  }
+
+  /** Again when the operator writes the status in the very moment, as kubectl edit would. */
+  void edit(Consumer<PmemCSIDeployment> change) {
+    await(name)
+        .ignoreExceptionsMatching(
+            e -> e instanceof KubernetesClientException failure && failure.getCode() == 409)
+        .until(
+            () -> {
+              self()
+                  .edit(
+                      resource -> {
+                        change.accept(resource);
+                        return resource;
+                      });
+              return true;
+            });
+  }
+
+  Resource<PmemCSIDeployment> self() {
+    return client().resources(PmemCSIDeployment.class).withName(name);
+  }
+
+  PmemCSIDeploymentStatus status() {
+    return self().get().getStatus();
+  }
+
+  Optional<DeploymentCondition> condition(String type) {
+    return status().condition(type);
+  }
+
+  void awaitPhase(String phase) {
+    await(name)
+        .atMost(LIMIT)
+        .untilAsserted(
+            () -> assertThat(status().phaseOrNew()).as(status().toString()).isEqualTo(phase));
+  }
+
+  void awaitGone() {
+    await(name).atMost(LIMIT).until(() -> self().get() == null);
+  }
+
+  /** As names of objects begin. */
+  String prefix() {
+    return name.replace('.', '-');
+  }
+
+  Resource<DaemonSet> daemonSet() {
+    return client()
+        .apps()
+        .daemonSets()
+        .inNamespace(sandbox.namespace())
+        .withName(prefix() + "-node");
+  }
+
+  List<HasMetadata> objects() {
+    return Leftovers.objects(client(), sandbox.namespace(), prefix(), name);
+  }
+
+  List<String> objectNames() {
+    return Leftovers.of(client(), sandbox.namespace(), prefix(), name);
+  }
+
+  List<String> events() {
+    String uid = self().get().getMetadata().getUid();
+    return client().v1().events().inNamespace("default").list().getItems().stream()
+        .filter(event -> uid.equals(event.getInvolvedObject().getUid()))
+        .map(Event::getReason)
+        .toList();
+  }
+
+  /** Whether an operator is there to do it or not. */
+  void removeAll() {
+    Leftovers.remove(client(), sandbox.namespace(), prefix(), name);
+  }
+
+  private KubernetesClient client() {
+    return sandbox.client();
+  }
+}
