@@ -1,5 +1,6 @@
 package io.pmemcsi.bench;
 
+import io.pmemcsi.bench.operator.OperatorBenchmark;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -7,7 +8,7 @@ import java.util.stream.Collectors;
 /** Runs the benchmarks that are named, or all of them; exits 1 when a promise was missed. */
 public final class Bench {
 
-  private static final List<Benchmark> ALL = List.of();
+  private static final List<Benchmark> ALL = List.of(new OperatorBenchmark());
 
   private Bench() {}
 

@@ -1,0 +1,200 @@
+package io.pmemcsi.bench.operator;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Namespace;
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.api.model.apps.Deployment;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.NonDeletingOperation;
+import io.pmemcsi.api.pmem.PmemCSIDeployment;
+import io.pmemcsi.bench.Benchmark;
+import io.pmemcsi.bench.Figure;
+import io.pmemcsi.operator.Rendering;
+import io.pmemcsi.operator.facts.ClusterFacts;
+import io.pmemcsi.operator.facts.ClusterProbe;
+import io.pmemcsi.operator.install.OperatorInstallation;
+import io.pmemcsi.testbed.kubernetes.Cluster;
+import io.pmemcsi.testbed.kubernetes.Sandbox;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** The operator and {@code PmemCSIDeployment}. */
+public final class OperatorBenchmark implements Benchmark {
+
+  private static final Duration LIMIT = Duration.ofMinutes(5);
+  private static final int COLD = 3;
+  private static final int WARM_UP = 40;
+  private static final int WARM = 21;
+  private static final int MANY = 200;
+  private static final Duration IDLE = Duration.ofMinutes(1);
+
+  @Override
+  public String name() {
+    return "operator";
+  }
+
+  @Override
+  public List<Figure> measure() throws Exception {
+    try (Cluster cluster = Cluster.open();
+        Sandbox sandbox = cluster.newSandbox("bench")) {
+      install(sandbox);
+      return new Run(sandbox).figures();
+    }
+  }
+
+  private static void install(Sandbox sandbox) throws IOException {
+    KubernetesClient client = sandbox.client();
+    try (var files = Files.list(Path.of("deploy/crd"))) {
+      for (Path file : files.filter(Files::isRegularFile).sorted().toList()) {
+        try (InputStream in = Files.newInputStream(file)) {
+          client
+              .load(in)
+              .items()
+              .forEach(crd -> client.resource(crd).createOr(NonDeletingOperation::update));
+        }
+      }
+    }
+    for (HasMetadata object :
+        new OperatorInstallation(sandbox.namespace(), OperatorProcess.IMAGE).objects()) {
+      if (!(object instanceof Namespace) && !(object instanceof Deployment)) {
+        client.resource(object).fieldManager("kubectl").forceConflicts().serverSideApply();
+      }
+    }
+  }
+
+  /** One run on one API server. */
+  private static final class Run {
+    private final Sandbox sandbox;
+    private final KubernetesClient client;
+    private final Path kubeconfig;
+    private final ClusterFacts facts;
+    private int made;
+
+    Run(Sandbox sandbox) {
+      this.sandbox = sandbox;
+      this.client = sandbox.client();
+      this.kubeconfig = sandbox.kubeconfigAs(OperatorInstallation.NAME);
+      this.facts = new ClusterProbe(client).facts(sandbox.namespace(), OperatorProcess.IMAGE);
+    }
+
+    List<Figure> figures() throws Exception {
+      var figures = new ArrayList<Figure>();
+      try (var arrivals = new Arrivals(client, objects(resource("any.example.com")))) {
+        var cold = new ArrayList<Double>();
+        for (int i = 0; i < COLD; i++) {
+          try (var _ = OperatorProcess.start(sandbox, kubeconfig)) {
+            cold.add(untilLastObject(arrivals));
+          }
+        }
+        figures.add(
+            Figure.atMost(
+                1.5, "creation to last object, operator just started", median(cold), "s"));
+        try (var operator = OperatorProcess.start(sandbox, kubeconfig)) {
+          figures.addAll(withOneOperator(operator, arrivals));
+        }
+      }
+      return figures;
+    }
+
+    private List<Figure> withOneOperator(OperatorProcess operator, Arrivals arrivals)
+        throws Exception {
+      var figures = new ArrayList<Figure>();
+      for (int i = 0; i < WARM_UP; i++) {
+        untilLastObject(arrivals);
+      }
+      var warm = new ArrayList<Double>();
+      for (int i = 0; i < WARM; i++) {
+        warm.add(untilLastObject(arrivals));
+      }
+      figures.add(
+          Figure.atMost(300, "creation to last object, warm, median", median(warm) * 1000, "ms"));
+      removeAll();
+      figures.add(Figure.atMost(60, "%d resources settle".formatted(MANY), settleMany(), "s"));
+      figures.add(
+          Figure.atMost(
+              160, "heap taken with %d resources".formatted(MANY), operator.committedHeap(), "MB"));
+      figures.add(
+          Figure.atMost(
+              160, "heap in use with %d resources".formatted(MANY), operator.liveHeap(), "MB"));
+      figures.add(
+          Figure.atMost(
+              0, "writes in an idle minute with %d resources".formatted(MANY), idleWrites(), ""));
+      System.out.printf("(the whole process is %.0f MB big)%n", operator.resident());
+      return figures;
+    }
+
+    private double untilLastObject(Arrivals arrivals) throws InterruptedException {
+      PmemCSIDeployment resource = resource("bench-%d.example.com".formatted(made++));
+      List<HasMetadata> wanted = objects(resource);
+      long start = System.nanoTime();
+      client.resource(resource).create();
+      return (arrivals.awaitAll(wanted, LIMIT) - start) / 1e9;
+    }
+
+    private double settleMany() throws InterruptedException {
+      long start = System.nanoTime();
+      for (int i = 0; i < MANY; i++) {
+        client.resource(resource("bench-%d.example.com".formatted(made++))).create();
+      }
+      await(
+          "%d resources settle".formatted(MANY),
+          () ->
+              all().stream()
+                      .filter(resource -> resource.getStatus().observedGeneration() != null)
+                      .count()
+                  == MANY);
+      return (System.nanoTime() - start) / 1e9;
+    }
+
+    private double idleWrites() throws InterruptedException {
+      var writes = new ServerWrites(client);
+      TimeUnit.SECONDS.sleep(5);
+      long before = writes.count();
+      TimeUnit.MILLISECONDS.sleep(IDLE.toMillis());
+      return (double) (writes.count() - before);
+    }
+
+    private void removeAll() throws InterruptedException {
+      client.resources(PmemCSIDeployment.class).delete();
+      await("resources are removed", () -> all().isEmpty());
+    }
+
+    private List<PmemCSIDeployment> all() {
+      return client.resources(PmemCSIDeployment.class).list().getItems();
+    }
+
+    private List<HasMetadata> objects(PmemCSIDeployment resource) {
+      return new Rendering().objects(resource, facts);
+    }
+
+    private static PmemCSIDeployment resource(String name) {
+      var resource = new PmemCSIDeployment();
+      resource.setMetadata(new ObjectMetaBuilder().withName(name).build());
+      return resource;
+    }
+
+    private static void await(String what, java.util.function.BooleanSupplier done)
+        throws InterruptedException {
+      long deadline = System.nanoTime() + LIMIT.toNanos();
+      while (!done.getAsBoolean()) {
+        if (System.nanoTime() > deadline) {
+          throw new IllegalStateException("not within %d s: %s".formatted(LIMIT.toSeconds(), what));
+        }
+        TimeUnit.MILLISECONDS.sleep(200);
+      }
+    }
+
+    private static double median(List<Double> values) {
+      var sorted = new ArrayList<>(values);
+      Collections.sort(sorted);
+      return sorted.get(sorted.size() / 2);
+    }
+  }
+}
