@@ -6,6 +6,7 @@ import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
 import io.fabric8.kubernetes.api.model.rbac.PolicyRule;
 import io.fabric8.kubernetes.api.model.rbac.PolicyRuleBuilder;
 import io.fabric8.kubernetes.api.model.rbac.Role;
+import io.pmemcsi.api.generic.CSIDriverDeployment;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.api.pmem.PmemSettings;
 import io.pmemcsi.operator.facts.ClusterFacts;
@@ -58,6 +59,13 @@ final class OperatorRights {
                 // what uses a driver is looked for before the driver is removed
                 .allow("", "persistentvolumes,pods", "list")
                 .allow("storage.k8s.io", "volumeattachments", "list")
+                // a draining update works on the nodes and on the pods of other namespaces
+                .allow("", "nodes", "patch")
+                .allow("", "pods", "delete")
+                .allow("", "pods/eviction", "create")
+                .allow("storage.k8s.io", "csinodes", "list")
+                .allow("apps", "controllerrevisions", "list")
+                .allow(CSIDriverDeployment.GROUP, "csidriverdeployments", "get")
                 .allow("storage.k8s.io", "csidrivers", LOOK_AFTER)
                 .allow(RBAC, "clusterroles,clusterrolebindings", LOOK_AFTER)
                 .allow("admissionregistration.k8s.io", "mutatingwebhookconfigurations", LOOK_AFTER)

@@ -1,0 +1,192 @@
+package io.pmemcsi.operator.draining;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.pmemcsi.api.generic.CSIDriverDeployment;
+import io.pmemcsi.api.generic.NodeUpdate;
+import io.pmemcsi.operator.facts.KubernetesVersion;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Brings changed templates to the nodes: what a reconciler calls, once per walk. */
+public final class NodeUpdates {
+
+  private static final Logger LOG = LoggerFactory.getLogger(NodeUpdates.class);
+  private static final Duration WORKING = Duration.ofSeconds(1);
+  private static final Duration WAITING = Duration.ofSeconds(20);
+
+  /** Reading takes at most a twentieth of the time, however large the cluster. */
+  private static final int SHARE = 20;
+
+  private static final int ATTEMPTS = 5;
+
+  private final KubernetesClient client;
+  private final FleetReader reader;
+  private final DrainExecutor executor;
+  private final Clock clock;
+  private @Nullable Set<String> markedOwners;
+
+  public NodeUpdates(KubernetesClient client, Supplier<KubernetesVersion> version, Clock clock) {
+    this.client = client;
+    this.reader = new FleetReader(client);
+    this.executor = new DrainExecutor(client, version);
+    this.clock = clock;
+  }
+
+  /**
+   * What became of an update.
+   *
+   * @param again when to call again, if nothing else wakes the caller
+   */
+  public record Progress(NodeUpdate status, Optional<Duration> again) {}
+
+  /** Takes the next steps of an update. */
+  public Progress advance(UpdateRequest request) {
+    boolean working = markedOwners().contains(request.owner());
+    return switch (request.strategy()) {
+      case ROLLING -> {
+        release(request.owner(), request.driver());
+        yield new Progress(UpdateStatus.counted(request.daemonSet()), Optional.empty());
+      }
+      case ON_DELETE -> {
+        release(request.owner(), request.driver());
+        yield request.isUpToDate() ? upToDate(request) : onDelete(request);
+      }
+      case DRAINING -> request.isUpToDate() && !working ? upToDate(request) : drain(request);
+    };
+  }
+
+  /** Ends all work for a resource that is deleted, no longer managed or no longer draining. */
+  public void release(HasMetadata resource, String driver) {
+    release(resource.getMetadata().getUid(), driver);
+  }
+
+  private void release(String owner, String driver) {
+    if (!markedOwners().contains(owner)) {
+      return;
+    }
+    takeOff(owner, driver);
+    markedOwners().remove(owner);
+  }
+
+  /** Nodes change at any time, and a write on top of a change is refused: look again then. */
+  private void takeOff(String owner, String driver) {
+    Map<String, String> refusals = Map.of();
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+      List<WorkerNode> nodes = reader.nodes().stream().map(node -> bare(node, driver)).toList();
+      List<DrainAction> actions =
+          DrainPlanner.release(new Fleet(driver, owner, "", Optional.empty(), nodes));
+      if (actions.isEmpty()) {
+        return;
+      }
+      refusals = executor.run(driver, actions);
+    }
+    throw new IllegalStateException(
+        "nodes that were cordoned to update %s cannot be released yet: %s"
+            .formatted(driver, refusals.isEmpty() ? "they keep changing" : refusals));
+  }
+
+  private Progress upToDate(UpdateRequest request) {
+    return new Progress(UpdateStatus.counted(request.daemonSet()), Optional.empty());
+  }
+
+  private Progress onDelete(UpdateRequest request) {
+    Instant begun = clock.instant();
+    Fleet fleet = reader.read(request);
+    return new Progress(UpdateStatus.onDelete(fleet), again(WAITING, begun));
+  }
+
+  private Progress drain(UpdateRequest request) {
+    Instant begun = clock.instant();
+    Fleet fleet = reader.read(request);
+    Plan plan = DrainPlanner.plan(fleet, request.settings(), clock.instant());
+    Optional<Duration> again = again(plan.isBusy() ? WORKING : WAITING, begun);
+    if (plan.isBusy()) {
+      markedOwners().add(request.owner());
+    }
+    Map<String, String> refusals = executor.run(request.driver(), plan.actions());
+    NodeUpdate status = UpdateStatus.draining(fleet, plan, refusals);
+    if (plan.isFinished() && fleet.revision().isPresent()) {
+      markedOwners().remove(request.owner());
+      return new Progress(status, Optional.empty());
+    }
+    return new Progress(status, again);
+  }
+
+  private Optional<Duration> again(Duration least, Instant begun) {
+    Duration reading = Duration.between(begun, clock.instant()).multipliedBy(SHARE);
+    return Optional.of(reading.compareTo(least) > 0 ? reading : least);
+  }
+
+  /**
+   * The owners of marks, read once: with this a resource that never drains costs nothing. Marks of
+   * resources that vanished while no operator ran are taken off here.
+   */
+  private synchronized Set<String> markedOwners() {
+    if (markedOwners == null) {
+      Set<String> found = ConcurrentHashMap.newKeySet();
+      for (Node node : reader.nodes()) {
+        FleetReader.marks(node)
+            .forEach(
+                (driver, mark) -> {
+                  if (exists(mark)) {
+                    found.add(mark.owner());
+                  } else {
+                    orphan(node, driver, mark);
+                  }
+                });
+      }
+      markedOwners = found;
+    }
+    return markedOwners;
+  }
+
+  private boolean exists(Mark mark) {
+    return mark.resourceName()
+        .map(
+            name ->
+                client
+                    .resources(CSIDriverDeployment.class)
+                    .inNamespace(name[0])
+                    .withName(name[1])
+                    .get())
+        .filter(resource -> resource.getMetadata().getUid().equals(mark.owner()))
+        .isPresent();
+  }
+
+  private void orphan(Node node, String driver, Mark mark) {
+    LOG.atWarn()
+        .addKeyValue("node", node.getMetadata().getName())
+        .addKeyValue("driver", driver)
+        .addKeyValue("resource", mark.resource())
+        .log("The resource that a node was updated for is gone; the node is released.");
+    takeOff(mark.owner(), driver);
+  }
+
+  private static WorkerNode bare(Node node, String driver) {
+    Map<String, Mark> marks = FleetReader.marks(node);
+    return new WorkerNode(
+        node.getMetadata().getName(),
+        node.getMetadata().getResourceVersion(),
+        true,
+        true,
+        FleetReader.isCordoned(node),
+        Optional.ofNullable(marks.get(driver)),
+        Mark.sharedCordon(marks, driver),
+        List.of(),
+        List.of(),
+        List.of(),
+        false);
+  }
+}

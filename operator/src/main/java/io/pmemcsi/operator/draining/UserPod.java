@@ -1,0 +1,51 @@
+package io.pmemcsi.operator.draining;
+
+import java.util.Optional;
+
+/** A pod on a node that has volumes of the driver and has not finished. */
+public record UserPod(
+    String namespace, String name, String uid, Origin origin, boolean terminating) {
+
+  /** Where a pod comes from, which says what happens when it is evicted. */
+  public enum Origin {
+    /** A controller makes another one, on a node that is not cordoned. */
+    CONTROLLER,
+    /** Nobody makes another one. */
+    NOBODY,
+    /** A DaemonSet makes another one at once, on the same node. */
+    DAEMON_SET,
+    /** A file on the node: the API server cannot remove it. */
+    STATIC
+  }
+
+  String title() {
+    return namespace + "/" + name;
+  }
+
+  boolean isEvictable(boolean evictUnmanaged) {
+    return switch (origin) {
+      case CONTROLLER -> true;
+      case NOBODY -> evictUnmanaged;
+      case DAEMON_SET, STATIC -> false;
+    };
+  }
+
+  /** Why the pod will not leave by itself, and what to do. */
+  Optional<String> obstacle(boolean evictUnmanaged) {
+    if (terminating || isEvictable(evictUnmanaged)) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        switch (origin) {
+          case NOBODY ->
+              "pod %s would not be made again: delete it, or set draining.evictUnmanagedPods"
+                  .formatted(title());
+          case DAEMON_SET ->
+              "pod %s of a DaemonSet would come back at once: keep that DaemonSet off the node"
+                  .formatted(title());
+          case STATIC ->
+              "pod %s comes from a file on the node: move the file away".formatted(title());
+          case CONTROLLER -> throw new IllegalStateException(title() + " can be evicted");
+        });
+  }
+}
