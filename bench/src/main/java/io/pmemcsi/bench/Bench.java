@@ -1,5 +1,6 @@
 package io.pmemcsi.bench;
 
+import io.pmemcsi.bench.generic.ThousandDrivers;
 import io.pmemcsi.bench.operator.OperatorBenchmark;
 import java.util.ArrayList;
 import java.util.List;
@@ -8,7 +9,8 @@ import java.util.stream.Collectors;
 /** Runs the benchmarks that are named, or all of them; exits 1 when a promise was missed. */
 public final class Bench {
 
-  private static final List<Benchmark> ALL = List.of(new OperatorBenchmark());
+  private static final List<Benchmark> ALL =
+      List.of(new OperatorBenchmark(), new ThousandDrivers());
 
   private Bench() {}
 

@@ -11,9 +11,21 @@ import java.util.Optional;
  * @param image of the driver where a resource names none; empty for that of the operator's own pod
  * @param metrics where metrics and health can be read; empty for nowhere
  * @param leaderElection whether replicas agree on one of them that works
+ * @param config the file with defaults for resources of the kind CSIDriverDeployment
  */
 public record OperatorOptions(
     Optional<Path> kubeconfig,
     Optional<String> image,
     Optional<ListenAddress> metrics,
-    boolean leaderElection) {}
+    boolean leaderElection,
+    Optional<Path> config) {
+
+  /** Without a configuration file. */
+  public OperatorOptions(
+      Optional<Path> kubeconfig,
+      Optional<String> image,
+      Optional<ListenAddress> metrics,
+      boolean leaderElection) {
+    this(kubeconfig, image, metrics, leaderElection, Optional.empty());
+  }
+}

@@ -10,6 +10,7 @@ import io.javaoperatorsdk.operator.OperatorException;
 import io.javaoperatorsdk.operator.api.config.ConfigurationServiceOverrider;
 import io.javaoperatorsdk.operator.api.config.LeaderElectionConfigurationBuilder;
 import io.javaoperatorsdk.operator.processing.retry.GenericRetry;
+import io.pmemcsi.api.generic.CSIDriverDeployment;
 import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.base.http.HttpEndpoint;
 import io.pmemcsi.base.http.ListenAddress;
@@ -21,7 +22,11 @@ import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.ClusterProbe;
 import io.pmemcsi.operator.facts.KnownFacts;
 import io.pmemcsi.operator.facts.OwnPod;
+import io.pmemcsi.operator.generic.ConfigFile;
+import io.pmemcsi.operator.generic.GenericReconciler;
+import io.pmemcsi.operator.generic.OperatorConfig;
 import io.pmemcsi.operator.guard.ApiUsage;
+import io.pmemcsi.operator.guard.DeletionGuard;
 import io.pmemcsi.operator.metrics.OperatorMetrics;
 import io.pmemcsi.operator.pmem.PmemReconciler;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
@@ -33,6 +38,7 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -55,6 +61,7 @@ public final class OperatorProgram implements AutoCloseable {
   private final KubernetesClient client;
   private final boolean ownClient;
   private final LeaderLease lease;
+  private final Optional<ConfigFile> config;
   private @Nullable HttpEndpoint endpoint;
 
   private OperatorProgram(
@@ -62,8 +69,10 @@ public final class OperatorProgram implements AutoCloseable {
       ExecutorService workers,
       KubernetesClient client,
       boolean ownClient,
-      LeaderLease lease) {
+      LeaderLease lease,
+      Optional<ConfigFile> config) {
     this.lease = lease;
+    this.config = config;
     this.operator = operator;
     this.workers = workers;
     this.client = client;
@@ -90,6 +99,8 @@ public final class OperatorProgram implements AutoCloseable {
       OperatorOptions options,
       Map<String, String> environment,
       Clock clock) {
+    // before anything else: whoever mistyped a key is told so, whatever the cluster says
+    Optional<ConfigFile> config = options.config().map(ConfigFile::new);
     var pod = new OwnPod(environment);
     String namespace = pod.namespace();
     String image = options.image().orElseGet(() -> pod.image(client, namespace));
@@ -126,15 +137,38 @@ public final class OperatorProgram implements AutoCloseable {
                 .withName("pmemcsideployment")
                 .withFieldManager(PmemReconciler.FIELD_MANAGER)
                 .withReconciliationMaxInterval(LOOK_AGAIN)
-                .withRetry(
-                    new GenericRetry()
-                        .setInitialInterval(200)
-                        .setIntervalMultiplier(1.6)
-                        .setMaxInterval(30_000)
-                        .setMaxAttempts(-1)));
-    var program = new OperatorProgram(operator, workers, client, ownClient, lease);
+                .withRetry(retry()));
+    Supplier<OperatorConfig> settings =
+        config.<Supplier<OperatorConfig>>map(file -> file).orElse(() -> OperatorConfig.DEFAULT);
+    var generic =
+        new GenericReconciler(
+            facts,
+            settings,
+            new DeletionGuard(new ApiUsage(client), CSIDriverDeployment.FORCE_DELETION_ANNOTATION),
+            new EventWriter(client, COMPONENT, clock),
+            metrics,
+            clock);
+    operator.register(
+        generic,
+        overrider ->
+            overrider
+                .withName("csidriverdeployment")
+                .withFieldManager(GenericReconciler.FIELD_MANAGER)
+                .withTriggerReconcilerOnAllEvents(true)
+                .withReconciliationMaxInterval(LOOK_AGAIN)
+                .withRetry(retry()));
+    var program = new OperatorProgram(operator, workers, client, ownClient, lease, config);
     program.run(options.metrics(), registry, facts.get());
+    config.ifPresent(file -> file.onChange(generic::configurationChanged));
     return program;
+  }
+
+  private static GenericRetry retry() {
+    return new GenericRetry()
+        .setInitialInterval(200)
+        .setIntervalMultiplier(1.6)
+        .setMaxInterval(30_000)
+        .setMaxAttempts(-1);
   }
 
   private static void configure(
@@ -193,6 +227,7 @@ public final class OperatorProgram implements AutoCloseable {
   @Override
   public void close() {
     lease.closing();
+    config.ifPresent(ConfigFile::close);
     operator.stop();
     lease.giveBack(client);
     if (endpoint != null) {

@@ -5,10 +5,14 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.pmemcsi.api.ResourceChecks;
 import io.pmemcsi.api.Violation;
+import io.pmemcsi.api.generic.CSIDriverDeployment;
+import io.pmemcsi.api.generic.GenericSettings;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.api.pmem.PmemSettings;
 import io.pmemcsi.base.error.UsageException;
 import io.pmemcsi.operator.facts.ClusterFacts;
+import io.pmemcsi.operator.generic.GenericBlueprint;
+import io.pmemcsi.operator.generic.OperatorConfig;
 import io.pmemcsi.operator.pmem.PmemBlueprint;
 import io.pmemcsi.operator.pmem.PmemCertificates;
 import java.util.List;
@@ -21,6 +25,7 @@ public final class Rendering {
 
   public Rendering() {
     serialization.registerKubernetesResource(PmemCSIDeployment.class);
+    serialization.registerKubernetesResource(CSIDriverDeployment.class);
   }
 
   /** Reads a resource of a supported kind from YAML or JSON. */
@@ -52,15 +57,19 @@ public final class Rendering {
   public List<HasMetadata> objects(HasMetadata resource, ClusterFacts facts) {
     return switch (resource) {
       case PmemCSIDeployment deployment -> pmem(deployment, facts);
+      case CSIDriverDeployment deployment -> generic(deployment, facts);
       default ->
           throw new UsageException(
-              "%s %s is not a kind that this operator handles: use %s %s/%s"
+              "%s %s is not a kind that this operator handles: use %s %s/%s or %s %s/%s"
                   .formatted(
                       resource.getApiVersion(),
                       resource.getKind(),
                       PmemCSIDeployment.KIND,
                       PmemCSIDeployment.GROUP,
-                      PmemCSIDeployment.VERSION));
+                      PmemCSIDeployment.VERSION,
+                      CSIDriverDeployment.KIND,
+                      CSIDriverDeployment.GROUP,
+                      CSIDriverDeployment.VERSION));
     };
   }
 
@@ -75,5 +84,17 @@ public final class Rendering {
   private static List<HasMetadata> pmem(PmemCSIDeployment resource, ClusterFacts facts) {
     PmemSettings settings = PmemSettings.of(resource);
     return PmemBlueprint.of(settings, facts, PmemCertificates.assumed(settings)).wanted();
+  }
+
+  /** With the configuration of an operator that has none, and in the operator's own namespace. */
+  private static List<HasMetadata> generic(CSIDriverDeployment resource, ClusterFacts facts) {
+    String namespace = resource.getMetadata().getNamespace();
+    return GenericBlueprint.of(
+            namespace == null ? facts.namespace() : namespace,
+            resource.getMetadata().getName(),
+            GenericSettings.of(resource),
+            OperatorConfig.DEFAULT,
+            facts)
+        .wanted();
   }
 }

@@ -117,5 +117,10 @@ record EarlierOperator(TestDriver driver, ClusterFacts facts) {
       await().until(() -> client.resource(actual).get() == null);
       return true;
     }
+
+    @Override
+    public void release(HasMetadata actual, Owner owner) {
+      throw new UnsupportedOperationException("no earlier release left objects behind");
+    }
   }
 }

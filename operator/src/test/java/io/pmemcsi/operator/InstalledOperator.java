@@ -94,6 +94,11 @@ final class InstalledOperator implements AutoCloseable {
     return start(IMAGE, false);
   }
 
+  /** With defaults for drivers from templates. */
+  InstalledOperator startWithConfig(Path file) {
+    return start(IMAGE, false, Optional.of(file));
+  }
+
   /** As a release with another default image. */
   InstalledOperator startWithImage(String image) {
     return start(image, false);
@@ -144,6 +149,10 @@ final class InstalledOperator implements AutoCloseable {
   }
 
   private InstalledOperator start(String image, boolean leaderElection) {
+    return start(image, leaderElection, Optional.empty());
+  }
+
+  private InstalledOperator start(String image, boolean leaderElection, Optional<Path> config) {
     program =
         Optional.of(
             OperatorProgram.start(
@@ -152,7 +161,8 @@ final class InstalledOperator implements AutoCloseable {
                     Optional.empty(),
                     Optional.of(image),
                     Optional.of(ListenAddress.parse("127.0.0.1:0")),
-                    leaderElection),
+                    leaderElection,
+                    config),
                 Map.of("WATCH_NAMESPACE", sandbox.namespace()),
                 clock));
     return this;

@@ -19,6 +19,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Compares what is made for each version of Kubernetes with files that a person can read. A file
@@ -26,8 +27,9 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 class RenderingTest {
 
-  private static final Path RESOURCES = Path.of("src/test/resources/resources/pmem");
-  private static final Path GOLDEN = Path.of("src/test/resources/golden/pmem");
+  private static final Path RESOURCES = Path.of("src/test/resources/resources");
+  private static final Path SAMPLES = Path.of("../deploy/samples");
+  private static final Path GOLDEN = Path.of("src/test/resources/golden");
   private static final boolean UPDATE = Boolean.getBoolean("pmem-csi.generate");
 
   private final Rendering rendering = new Rendering();
@@ -41,13 +43,13 @@ class RenderingTest {
   @ParameterizedTest
   @MethodSource("versions")
   void smallestResourceIsRenderedAsExpected(KubernetesVersion version) {
-    compare("minimal", version, facts(version));
+    compare("pmem/minimal", version, facts(version));
   }
 
   @ParameterizedTest
   @MethodSource("versions")
   void resourceWithEveryFieldIsRenderedAsExpected(KubernetesVersion version) {
-    compare("full", version, facts(version));
+    compare("pmem/full", version, facts(version));
   }
 
   @ParameterizedTest
@@ -55,7 +57,42 @@ class RenderingTest {
   void openShiftIsRenderedAsExpected(KubernetesVersion version) {
     var apis = EnumSet.of(ServedApi.OPENSHIFT_SECURITY);
     apis.addAll(facts(version).apis());
-    compare("openshift", version, new ClusterFacts(version, "pmem-csi", "driver:test", apis));
+    compare("pmem/openshift", version, new ClusterFacts(version, "pmem-csi", "driver:test", apis));
+  }
+
+  @ParameterizedTest
+  @MethodSource("versions")
+  void documentedTemplatesAreRenderedAsExpected(KubernetesVersion version) {
+    compare("generic/documented", version, facts(version));
+  }
+
+  @ParameterizedTest
+  @MethodSource("versions")
+  void templatesWithEveryFieldAreRenderedAsExpected(KubernetesVersion version) {
+    compare("generic/full", version, facts(version));
+  }
+
+  @ParameterizedTest
+  @MethodSource("versions")
+  void templatesOnOpenShiftAreRenderedAsExpected(KubernetesVersion version) {
+    var apis = EnumSet.of(ServedApi.OPENSHIFT_SECURITY);
+    apis.addAll(facts(version).apis());
+    compare(
+        "generic/openshift", version, new ClusterFacts(version, "pmem-csi", "driver:test", apis));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"hostpath", "nfs", "aws-ebs"})
+  void samplesAreRenderedAsExpected(String sample) {
+    KubernetesVersion version = KubernetesVersion.NEWEST_KNOWN;
+    HasMetadata resource = rendering.read(read(SAMPLES.resolve(sample + ".yaml")));
+    String yaml = rendering.yaml(rendering.objects(resource, facts(version)));
+    Path expected = GOLDEN.resolve("samples").resolve(sample + ".yaml");
+    if (UPDATE) {
+      write(expected, yaml);
+    }
+
+    assertThat(yaml).isEqualTo(read(expected));
   }
 
   @Test
@@ -99,9 +136,17 @@ class RenderingTest {
       Path own = GOLDEN.resolve(name).resolve(version + ".yaml");
       Files.deleteIfExists(own);
       if (version.equals(KubernetesVersion.OLDEST) || !read(expected(name, version)).equals(yaml)) {
-        Files.createDirectories(own.getParent());
-        Files.writeString(own, yaml);
+        write(own, yaml);
       }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static void write(Path file, String yaml) {
+    try {
+      Files.createDirectories(file.getParent());
+      Files.writeString(file, yaml);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

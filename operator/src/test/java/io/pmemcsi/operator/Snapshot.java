@@ -18,8 +18,12 @@ final class Snapshot {
 
   static Map<String, String> of(
       KubernetesClient client, String namespace, String prefix, String driver) {
+    return of(Leftovers.objects(client, namespace, prefix, driver));
+  }
+
+  static Map<String, String> of(List<HasMetadata> objects) {
     var result = new TreeMap<String, String>();
-    for (HasMetadata object : Leftovers.objects(client, namespace, prefix, driver)) {
+    for (HasMetadata object : objects) {
       ObjectNode node = JSON.valueToTree(object);
       ObjectNode metadata = (ObjectNode) node.get("metadata");
       metadata.remove(
@@ -30,7 +34,10 @@ final class Snapshot {
               "managedFields",
               "generation",
               "selfLink"));
-      metadata.withObject("labels").remove("pmem-csi.intel.com/owner-uid");
+      metadata
+          .withObject("labels")
+          .remove(
+              List.of("pmem-csi.intel.com/owner-uid", "csidriver.storage.openshift.io/owner-uid"));
       // counts the changes of the pods, and two changes may be seen as one
       metadata.withObject("annotations").remove("deprecated.daemonset.template.generation");
       for (JsonNode owner : metadata.path("ownerReferences")) {

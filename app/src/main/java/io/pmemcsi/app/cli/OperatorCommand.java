@@ -1,7 +1,6 @@
 package io.pmemcsi.app.cli;
 
 import io.pmemcsi.app.settings.OperatorSettings;
-import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.operator.OperatorOptions;
 import io.pmemcsi.operator.OperatorProgram;
 import java.time.Duration;
@@ -41,17 +40,13 @@ final class OperatorCommand implements Callable<Integer> {
     RetiredFlags.warn(spec, LogFlags.WITHOUT_EFFECT);
     RetiredFlags.warn(spec, OperatorFlags.WITHOUT_EFFECT);
     settings.kubeconfig().or(() -> Kubeconfig.usual(surroundings)).ifPresent(Kubeconfig::check);
-    if (settings.config().isPresent()) {
-      throw new FatalException(
-          "--config is for CSIDriverDeployment resources, which this release does not handle:"
-              + " leave it out");
-    }
     OperatorOptions options =
         new OperatorOptions(
             settings.kubeconfig(),
             settings.image(),
             settings.metricsAddress(),
-            settings.leaderElection());
+            settings.leaderElection(),
+            settings.config());
     UntilStopped.run(OperatorProgram.start(options, surroundings.environment()), Duration.ZERO);
     return 0;
   }

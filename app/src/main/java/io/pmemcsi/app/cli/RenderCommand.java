@@ -48,7 +48,8 @@ final class RenderCommand implements Callable<Integer> {
       names = {"-n", "--namespace"},
       paramLabel = "NAME",
       order = 3,
-      description = "The namespace of the operator (default pmem-csi).")
+      description =
+          "The namespace of the operator, and of resources that name none (default pmem-csi).")
   private String namespace = "pmem-csi";
 
   @Option(

@@ -36,6 +36,7 @@ final class OperatorHalf {
 
   private static final String PLAIN = "pmem-csi.yaml";
   private static final String WITH_CONTROLLER = "pmem-csi-controller.yaml";
+  private static final String TEMPLATES = "hostpath.yaml";
   private static final String NAMESPACE = "pmem-csi";
   private static final String IMAGE = "pmem-csi-driver:demo";
   private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -75,6 +76,9 @@ final class OperatorHalf {
         delete(client, name(plain), objects);
 
         delete(client, name(withController), create(client, WITH_CONTROLLER, withController));
+
+        new TemplateDriver(narrator, client, this::await)
+            .show(TEMPLATES, text("/deploy/samples/" + TEMPLATES), NAMESPACE);
       }
     }
   }

@@ -28,7 +28,8 @@ class DemoIT {
     String shown = out.toString(StandardCharsets.UTF_8);
     assertThat(shown)
         .contains("Initializing", "Running", "DaemonSet", "pmem-csi-intel-com-node", "It is back")
-        .contains("samples/pmem-csi.yaml", "samples/pmem-csi-controller.yaml")
+        .contains(
+            "samples/pmem-csi.yaml", "samples/pmem-csi-controller.yaml", "samples/hostpath.yaml")
         .contains("nothing is left behind");
     // missing programs are no excuse: build/tools installs them
     if (mayMount()) {

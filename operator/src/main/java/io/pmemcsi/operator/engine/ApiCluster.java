@@ -7,13 +7,17 @@ import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.ListOptionsBuilder;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.regex.Pattern;
@@ -135,6 +139,35 @@ public final class ApiCluster<P extends HasMetadata> implements Cluster {
       }
     }
     return gone(actual);
+  }
+
+  /** By a patch that names uid and version: what somebody changed meanwhile is looked at again. */
+  @Override
+  public void release(HasMetadata actual, Owner owner) {
+    List<OwnerReference> references = actual.getMetadata().getOwnerReferences();
+    if (references.stream().noneMatch(reference -> reference.getUid().equals(owner.uid()))) {
+      return;
+    }
+    var kept =
+        references.stream().filter(reference -> !reference.getUid().equals(owner.uid())).toList();
+    var patch =
+        Map.of(
+            "metadata",
+            Map.of(
+                "uid", actual.getMetadata().getUid(),
+                "resourceVersion", actual.getMetadata().getResourceVersion(),
+                "ownerReferences", kept));
+    try {
+      client()
+          .resource(actual)
+          .patch(
+              PatchContext.of(PatchType.JSON_MERGE),
+              client().getKubernetesSerialization().asJson(patch));
+    } catch (KubernetesClientException e) {
+      if (e.getCode() != HTTP_NOT_FOUND) {
+        throw e;
+      }
+    }
   }
 
   private boolean gone(HasMetadata object) {

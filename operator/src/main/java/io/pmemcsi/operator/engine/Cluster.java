@@ -35,4 +35,7 @@ public interface Cluster {
    * finalizer.
    */
   boolean delete(HasMetadata actual);
+
+  /** Takes the owner reference off this very object, so that it is not collected with its owner. */
+  void release(HasMetadata actual, Owner owner);
 }

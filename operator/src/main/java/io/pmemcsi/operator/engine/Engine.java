@@ -15,16 +15,32 @@ import java.util.Optional;
 public final class Engine {
 
   private final Marks marks;
+  private final FormerLabels formerLabels;
   private final KeptLabels keptLabels;
   private final KubernetesSerialization serialization;
+
+  /**
+   * An engine for one kind of resource that keeps former labels.
+   *
+   * @param fieldManager under which the cluster writes
+   */
+  public Engine(Marks marks, String fieldManager, KubernetesSerialization serialization) {
+    this(marks, fieldManager, FormerLabels.KEEP, serialization);
+  }
 
   /**
    * An engine for one kind of resource.
    *
    * @param fieldManager under which the cluster writes
+   * @param formerLabels what becomes of labels that are no longer wanted
    */
-  public Engine(Marks marks, String fieldManager, KubernetesSerialization serialization) {
+  public Engine(
+      Marks marks,
+      String fieldManager,
+      FormerLabels formerLabels,
+      KubernetesSerialization serialization) {
     this.marks = marks;
+    this.formerLabels = formerLabels;
     this.keptLabels = new KeptLabels(fieldManager);
     this.serialization = serialization;
   }
@@ -57,6 +73,15 @@ public final class Engine {
     return report.outcome();
   }
 
+  /** Leaves everything that was made for this owner as it is, to outlive the owner. */
+  public void release(Owner owner, Cluster cluster) {
+    for (HasMetadata object : cluster.ownedBy(owner)) {
+      if (marks.on(object, owner)) {
+        cluster.release(object, owner);
+      }
+    }
+  }
+
   private List<Pair> look(Owner owner, Blueprint blueprint, Cluster cluster, Report report) {
     var pairs = new ArrayList<Pair>();
     for (HasMetadata wanted : blueprint.wanted()) {
@@ -85,7 +110,10 @@ public final class Engine {
       report.pending.add(ref);
       return;
     }
-    keptLabels.carryOver(actual, wanted);
+    switch (formerLabels) {
+      case KEEP -> keptLabels.carryOver(actual, wanted);
+      case DROP -> {}
+    }
     if (cluster.matches(actual, wanted)) {
       report.unchanged.add(ref);
       return;

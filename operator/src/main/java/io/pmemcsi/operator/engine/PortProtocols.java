@@ -1,11 +1,13 @@
 package io.pmemcsi.operator.engine;
 
+import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import io.fabric8.kubernetes.api.model.Service;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,18 +47,20 @@ final class PortProtocols {
     if (template == null || template.getSpec() == null) {
       return;
     }
-    template
-        .getSpec()
-        .getContainers()
-        .forEach(
-            container ->
-                container
-                    .getPorts()
-                    .forEach(
-                        port -> {
-                          if (port.getProtocol() == null) {
-                            port.setProtocol(DEFAULT);
-                          }
-                        }));
+    fillIn(template.getSpec().getContainers());
+    fillIn(template.getSpec().getInitContainers());
+  }
+
+  private static void fillIn(List<Container> containers) {
+    containers.forEach(
+        container ->
+            container
+                .getPorts()
+                .forEach(
+                    port -> {
+                      if (port.getProtocol() == null) {
+                        port.setProtocol(DEFAULT);
+                      }
+                    }));
   }
 }

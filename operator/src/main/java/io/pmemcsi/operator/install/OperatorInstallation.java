@@ -1,5 +1,7 @@
 package io.pmemcsi.operator.install;
 
+import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.EnvVarBuilder;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -41,6 +43,7 @@ public record OperatorInstallation(String namespace, String image) {
 
   private static final String RBAC = "rbac.authorization.k8s.io";
   private static final int METRICS_PORT = 8080;
+  private static final String CONFIG_FOLDER = "/etc/pmem-csi-operator";
   private static final Map<String, String> LABELS = Map.of("app", NAME);
   private static final long USER = 1000;
 
@@ -71,8 +74,20 @@ public record OperatorInstallation(String namespace, String image) {
             .withNewRoleRef(RBAC, "Role", NAME + "-event")
             .withSubjects(account())
             .build(),
+        configuration(),
         service(),
         deployment());
+  }
+
+  private ConfigMap configuration() {
+    return new ConfigMapBuilder()
+        .withMetadata(namespaced(NAME + "-config"))
+        .withData(
+            Map.of(
+                "config.yaml",
+                "# Defaults for drivers from templates: see docs/generic-operator.md for the"
+                    + " keys.\n"))
+        .build();
   }
 
   private Service service() {
@@ -114,7 +129,11 @@ public record OperatorInstallation(String namespace, String image) {
         .withImage(image)
         .withImagePullPolicy("IfNotPresent")
         .withCommand("/usr/local/bin/pmem-csi-operator")
-        .withArgs("-v=3", "-leader-election", "-metrics-addr=:" + METRICS_PORT)
+        .withArgs(
+            "-v=3",
+            "-leader-election",
+            "-metrics-addr=:" + METRICS_PORT,
+            "-config=" + CONFIG_FOLDER + "/config.yaml")
         .withEnv(
             field("WATCH_NAMESPACE", "metadata.namespace"),
             field("POD_NAME", "metadata.name"),
@@ -143,11 +162,22 @@ public record OperatorInstallation(String namespace, String image) {
         .withName("tmp-dir")
         .withMountPath("/tmp")
         .endVolumeMount()
+        .addNewVolumeMount()
+        .withName("config")
+        .withMountPath(CONFIG_FOLDER)
+        .withReadOnly(true)
+        .endVolumeMount()
         .endContainer()
         .addNewVolume()
         .withName("tmp-dir")
         .withNewEmptyDir()
         .endEmptyDir()
+        .endVolume()
+        .addNewVolume()
+        .withName("config")
+        .withNewConfigMap()
+        .withName(NAME + "-config")
+        .endConfigMap()
         .endVolume()
         .endSpec()
         .endTemplate()

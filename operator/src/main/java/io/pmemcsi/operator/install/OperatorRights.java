@@ -7,11 +7,15 @@ import io.fabric8.kubernetes.api.model.rbac.PolicyRule;
 import io.fabric8.kubernetes.api.model.rbac.PolicyRuleBuilder;
 import io.fabric8.kubernetes.api.model.rbac.Role;
 import io.pmemcsi.api.generic.CSIDriverDeployment;
+import io.pmemcsi.api.generic.GenericSettings;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.api.pmem.PmemSettings;
+import io.pmemcsi.operator.Rendering;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.KubernetesVersion;
 import io.pmemcsi.operator.facts.ServedApi;
+import io.pmemcsi.operator.generic.GenericBlueprint;
+import io.pmemcsi.operator.generic.OperatorConfig;
 import io.pmemcsi.operator.pmem.ControllerCertificates;
 import io.pmemcsi.operator.pmem.PmemBlueprint;
 import java.util.ArrayList;
@@ -29,6 +33,7 @@ final class OperatorRights {
   private static final String RBAC = "rbac.authorization.k8s.io";
 
   private final List<HasMetadata> granted = everyBlueprint();
+  private final List<HasMetadata> grantedByTemplates = everyTemplateBlueprint();
 
   List<PolicyRule> inOwnNamespace() {
     return new Rights()
@@ -39,11 +44,7 @@ final class OperatorRights {
         .allow("apps", "statefulsets", "get,delete")
         .allow(RBAC, "roles,rolebindings", LOOK_AFTER)
         .allow("coordination.k8s.io", "leases", "get,create,update,patch")
-        .allowAll(
-            granted.stream()
-                .filter(Role.class::isInstance)
-                .flatMap(role -> ((Role) role).getRules().stream())
-                .toList())
+        .allowAll(rulesOfRoles(granted))
         .rules();
   }
 
@@ -65,22 +66,31 @@ final class OperatorRights {
                 .allow("", "pods/eviction", "create")
                 .allow("storage.k8s.io", "csinodes", "list")
                 .allow("apps", "controllerrevisions", "list")
-                .allow(CSIDriverDeployment.GROUP, "csidriverdeployments", "get")
-                .allow("storage.k8s.io", "csidrivers", LOOK_AFTER)
+                .allow(CSIDriverDeployment.GROUP, "csidriverdeployments", WATCH + ",patch")
+                .allow(CSIDriverDeployment.GROUP, "csidriverdeployments/status", "get,update,patch")
+                .allow(CSIDriverDeployment.GROUP, "csidriverdeployments/finalizers", "update")
+                // drivers from templates live in whatever namespace their resource is in
+                .allow("", "serviceaccounts", LOOK_AFTER)
+                .allow("", "events", "create,patch")
+                .allow("apps", "deployments,daemonsets", LOOK_AFTER)
+                .allow(RBAC, "roles,rolebindings", LOOK_AFTER)
+                .allow("storage.k8s.io", "csidrivers,storageclasses", LOOK_AFTER)
                 .allow(RBAC, "clusterroles,clusterrolebindings", LOOK_AFTER)
                 .allow("admissionregistration.k8s.io", "mutatingwebhookconfigurations", LOOK_AFTER)
-                .allowAll(
-                    granted.stream()
-                        .filter(ClusterRole.class::isInstance)
-                        .flatMap(role -> ((ClusterRole) role).getRules().stream())
-                        .toList())
+                .allowAll(rulesOfClusterRoles(granted))
+                .allowAll(rulesOfClusterRoles(grantedByTemplates))
+                .allowAll(rulesOfRoles(grantedByTemplates))
                 .rules());
     // on OpenShift privileged pods need this role, which only its holders or binders may pass on
     rules.add(
         new PolicyRuleBuilder()
             .withApiGroups(RBAC)
             .withResources("clusterroles")
-            .withResourceNames("system:openshift:scc:privileged")
+            .withResourceNames(
+                "system:openshift:scc:privileged",
+                // the documented names of roles that the configuration file may give
+                "system:openshift:csi-driver",
+                "system:openshift:csi-driver-controller-leader-election")
             .withVerbs("bind")
             .build());
     return rules;
@@ -111,5 +121,55 @@ final class OperatorRights {
               .wanted());
     }
     return objects;
+  }
+
+  /** The same for drivers from templates, with every sidecar. */
+  private static List<HasMetadata> everyTemplateBlueprint() {
+    var resource =
+        (CSIDriverDeployment)
+            new Rendering()
+                .read(
+                    """
+                    apiVersion: csidriver.storage.openshift.io/v1alpha1
+                    kind: CSIDriverDeployment
+                    metadata: {name: any}
+                    spec:
+                      driverName: any
+                      driverSocket: /csi/csi.sock
+                      driverPerNodeTemplate:
+                        spec:
+                          containers:
+                            - {name: any, image: any, securityContext: {privileged: true}}
+                      driverControllerTemplate:
+                        spec: {containers: [{name: any, image: any}]}
+                      csiDriver: {storageCapacity: true}
+                      sidecars: {resizer: {enabled: true}, snapshotter: {enabled: true}}
+                    """);
+    GenericSettings settings = GenericSettings.of(resource);
+    var objects = new ArrayList<HasMetadata>();
+    for (int minor = KubernetesVersion.OLDEST.minor();
+        minor <= KubernetesVersion.NEWEST_KNOWN.minor();
+        minor++) {
+      var facts =
+          new ClusterFacts(
+              new KubernetesVersion(1, minor), "any", "any", EnumSet.allOf(ServedApi.class));
+      objects.addAll(
+          GenericBlueprint.of("any", "any", settings, OperatorConfig.DEFAULT, facts).wanted());
+    }
+    return objects;
+  }
+
+  private static List<PolicyRule> rulesOfRoles(List<HasMetadata> objects) {
+    return objects.stream()
+        .filter(Role.class::isInstance)
+        .flatMap(role -> ((Role) role).getRules().stream())
+        .toList();
+  }
+
+  private static List<PolicyRule> rulesOfClusterRoles(List<HasMetadata> objects) {
+    return objects.stream()
+        .filter(ClusterRole.class::isInstance)
+        .flatMap(role -> ((ClusterRole) role).getRules().stream())
+        .toList();
   }
 }

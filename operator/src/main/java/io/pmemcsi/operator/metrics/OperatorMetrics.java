@@ -24,7 +24,12 @@ public final class OperatorMetrics implements Metrics, OutcomeListener {
 
   private static final String PREFIX = "pmem_csi_operator_";
 
-  private record Identity(String kind, String name, String uid) {}
+  private record Identity(String kind, String namespace, String name, String uid) {
+
+    boolean is(String otherNamespace, String otherName) {
+      return namespace.equals(otherNamespace) && name.equals(otherName);
+    }
+  }
 
   private final Map<Identity, String> phases = new ConcurrentHashMap<>();
   private final Map<Identity, AtomicLong> reconciles = new ConcurrentHashMap<>();
@@ -80,7 +85,10 @@ public final class OperatorMetrics implements Metrics, OutcomeListener {
     waiting.dec();
     running.inc();
     runs.labelValues(resource.getKind()).inc();
-    reconciles.computeIfAbsent(identity(resource), key -> new AtomicLong()).incrementAndGet();
+    if (resource.getMetadata().getNamespace() == null) {
+      // the name without a namespace says which resource only for those of the whole cluster
+      reconciles.computeIfAbsent(identity(resource), key -> new AtomicLong()).incrementAndGet();
+    }
   }
 
   @Override
@@ -97,8 +105,9 @@ public final class OperatorMetrics implements Metrics, OutcomeListener {
   @Override
   public void cleanupDoneFor(ResourceID resource, Map<String, Object> metadata) {
     String name = resource.getName();
-    phases.keySet().removeIf(identity -> identity.name().equals(name));
-    reconciles.keySet().removeIf(identity -> identity.name().equals(name));
+    String namespace = resource.getNamespace().orElse("");
+    phases.keySet().removeIf(identity -> identity.is(namespace, name));
+    reconciles.keySet().removeIf(identity -> identity.is(namespace, name));
     subResources.forget(name::equals);
   }
 
@@ -128,6 +137,12 @@ public final class OperatorMetrics implements Metrics, OutcomeListener {
   @Override
   public void phase(HasMetadata resource, String phase) {
     phases.put(identity(resource), phase);
+  }
+
+  @Override
+  public void gone(HasMetadata resource) {
+    phases.remove(identity(resource));
+    reconciles.remove(identity(resource));
   }
 
   private io.prometheus.metrics.model.snapshots.GaugeSnapshot phases() {
@@ -168,8 +183,10 @@ public final class OperatorMetrics implements Metrics, OutcomeListener {
   }
 
   private static Identity identity(HasMetadata resource) {
+    String namespace = resource.getMetadata().getNamespace();
     return new Identity(
         resource.getKind(),
+        namespace == null ? "" : namespace,
         resource.getMetadata().getName(),
         String.valueOf(resource.getMetadata().getUid()));
   }

@@ -15,4 +15,7 @@ public interface OutcomeListener {
 
   /** A resource is in a phase, perhaps the same as before. */
   void phase(HasMetadata resource, String phase);
+
+  /** A resource is gone, and nothing is to be said about it any more. */
+  void gone(HasMetadata resource);
 }

@@ -167,6 +167,17 @@ class EngineTest {
   }
 
   @Test
+  void onlyOwnObjectsAreReleased() {
+    bring(OWNER, map("one", "1"));
+    cluster.objects.put("theirs", map("theirs", "1"));
+    cluster.calls.clear();
+
+    engine.release(OWNER, cluster);
+
+    assertThat(cluster.calls).containsExactly("release one");
+  }
+
+  @Test
   void oneObjectCannotBeWantedTwice() {
     assertThatThrownBy(() -> Blueprint.of(List.of(map("one", "1"), map("one", "2"))))
         .hasMessageContaining("is wanted twice");
@@ -237,6 +248,11 @@ class EngineTest {
       calls.add("delete " + actual.getMetadata().getName());
       objects.remove(actual.getMetadata().getName());
       return true;
+    }
+
+    @Override
+    public void release(HasMetadata actual, Owner owner) {
+      calls.add("release " + actual.getMetadata().getName());
     }
   }
 }

@@ -1,0 +1,43 @@
+package io.pmemcsi.operator.generic;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.pmemcsi.api.generic.GenericSettings;
+import io.pmemcsi.operator.engine.Blueprint;
+import io.pmemcsi.operator.facts.ClusterFacts;
+import java.util.ArrayList;
+
+/** Every object of a driver, from its settings, the configuration and the facts. */
+public final class GenericBlueprint {
+
+  private GenericBlueprint() {}
+
+  /**
+   * Computes the objects; nothing is looked up.
+   *
+   * @param namespace of the resource
+   * @param name of the resource
+   * @throws IllegalArgumentException if a template uses names that the operator needs itself
+   */
+  public static Blueprint of(
+      String namespace,
+      String name,
+      GenericSettings settings,
+      OperatorConfig config,
+      ClusterFacts facts) {
+    var driver = new GenericDriver(namespace, name, settings, config, facts);
+    var controller = new ControllerPods(driver);
+    var nodes = new NodePods(driver);
+    var clashes = new ArrayList<>(nodes.clashes());
+    clashes.addAll(controller.clashes());
+    if (!clashes.isEmpty()) {
+      throw new IllegalArgumentException(String.join("; ", clashes));
+    }
+    var wanted = new ArrayList<HasMetadata>();
+    wanted.add(new DriverObject(driver).csiDriver());
+    wanted.addAll(new Access(driver, nodes.ownAccount(), controller.ownAccount()).objects());
+    wanted.addAll(new StorageClasses(driver).objects());
+    controller.deployment().ifPresent(wanted::add);
+    wanted.add(nodes.daemonSet());
+    return Blueprint.of(wanted);
+  }
+}

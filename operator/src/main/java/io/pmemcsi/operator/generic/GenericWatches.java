@@ -1,0 +1,133 @@
+package io.pmemcsi.operator.generic;
+
+import io.fabric8.kubernetes.api.model.ServiceAccount;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.apps.Deployment;
+import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
+import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBinding;
+import io.fabric8.kubernetes.api.model.rbac.Role;
+import io.fabric8.kubernetes.api.model.rbac.RoleBinding;
+import io.fabric8.kubernetes.api.model.storage.CSIDriver;
+import io.fabric8.kubernetes.api.model.storage.StorageClass;
+import io.javaoperatorsdk.operator.api.config.informer.InformerEventSourceConfiguration;
+import io.javaoperatorsdk.operator.api.reconciler.Context;
+import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
+import io.javaoperatorsdk.operator.processing.event.ResourceID;
+import io.javaoperatorsdk.operator.processing.event.source.EventSource;
+import io.javaoperatorsdk.operator.processing.event.source.IndexerResourceCache;
+import io.javaoperatorsdk.operator.processing.event.source.inbound.SimpleInboundEventSource;
+import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
+import io.pmemcsi.api.generic.CSIDriverDeployment;
+import io.pmemcsi.api.pmem.PmemCSIDeployment;
+import io.pmemcsi.operator.engine.Marks;
+import io.pmemcsi.operator.engine.OwnedKinds;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** What wakes the reconciler, and the caches that come with it. */
+final class GenericWatches {
+
+  static final Marks MARKS = new Marks(CSIDriverDeployment.GROUP);
+
+  private static final String PMEM = "pmem-peers";
+  private static final String CLAIMS = "claims";
+
+  private final OwnedKinds owned =
+      new OwnedKinds(
+          List.of(
+              CSIDriver.class,
+              ServiceAccount.class,
+              Role.class,
+              RoleBinding.class,
+              ClusterRole.class,
+              ClusterRoleBinding.class,
+              StorageClass.class,
+              Deployment.class,
+              DaemonSet.class),
+          Set.of(),
+          MARKS);
+  private final SimpleInboundEventSource<CSIDriverDeployment> wakeUps =
+      new SimpleInboundEventSource<>("wake-ups");
+  private final Supplier<OperatorConfig> config;
+  private volatile @Nullable IndexerResourceCache<CSIDriverDeployment> resources;
+
+  GenericWatches(Supplier<OperatorConfig> config) {
+    this.config = config;
+  }
+
+  OwnedKinds owned() {
+    return owned;
+  }
+
+  List<EventSource<?, CSIDriverDeployment>> eventSources(
+      EventSourceContext<CSIDriverDeployment> context) {
+    resources = context.getPrimaryCache();
+    context
+        .getPrimaryCache()
+        .addIndexer(CLAIMS, resource -> Claims.of(resource, config.get()).keys());
+    var sources = new ArrayList<>(owned.eventSources(context));
+    sources.add(pmem(context));
+    sources.add(wakeUps);
+    return sources;
+  }
+
+  /** Has a resource looked at, although nothing of it changed. */
+  void wake(CSIDriverDeployment resource) {
+    wakeUps.propagateEvent(ResourceID.fromResource(resource));
+  }
+
+  /** Has every resource looked at. */
+  void wakeAll() {
+    IndexerResourceCache<CSIDriverDeployment> known = resources;
+    if (known != null) {
+      known.list(resource -> true).forEach(this::wake);
+    }
+  }
+
+  /** Resources that may want something that this one wants. */
+  List<CSIDriverDeployment> rivals(
+      CSIDriverDeployment resource, Context<CSIDriverDeployment> context) {
+    Map<String, CSIDriverDeployment> found = new HashMap<>();
+    for (String key : Claims.of(resource, config.get()).keys()) {
+      for (CSIDriverDeployment other : context.getPrimaryCache().byIndex(CLAIMS, key)) {
+        found.put(other.getMetadata().getUid(), other);
+      }
+    }
+    found.remove(resource.getMetadata().getUid());
+    return List.copyOf(found.values());
+  }
+
+  static Optional<PmemCSIDeployment> pmem(String driverName, Context<CSIDriverDeployment> context) {
+    var source =
+        (InformerEventSource<PmemCSIDeployment, CSIDriverDeployment>)
+            context.eventSourceRetriever().getEventSourceFor(PmemCSIDeployment.class, PMEM);
+    return source.get(new ResourceID(driverName));
+  }
+
+  /** A PMEM-CSI driver is named after its resource. */
+  private static EventSource<?, CSIDriverDeployment> pmem(
+      EventSourceContext<CSIDriverDeployment> context) {
+    return new InformerEventSource<>(
+        InformerEventSourceConfiguration.from(PmemCSIDeployment.class, CSIDriverDeployment.class)
+            .withName(PMEM)
+            .withWatchAllNamespaces()
+            .withOnUpdateFilter((now, before) -> false)
+            .withSecondaryToPrimaryMapper(
+                pmem ->
+                    context
+                        .getPrimaryCache()
+                        .byIndex(CLAIMS, "driver " + pmem.getMetadata().getName())
+                        .stream()
+                        .map(ResourceID::fromResource)
+                        .collect(Collectors.toSet()))
+            .build(),
+        context);
+  }
+}

@@ -1,0 +1,164 @@
+package io.pmemcsi.operator.generic;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import io.pmemcsi.api.generic.CSIDriverDeployment;
+import io.pmemcsi.api.pmem.PmemCSIDeployment;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class ConflictsTest {
+
+  private static final KubernetesSerialization YAML = new KubernetesSerialization();
+  private static final Conflicts CONFLICTS = new Conflicts(OperatorConfig.DEFAULT);
+
+  @Test
+  void oneDriverNameIsToldToTheYoungerNamingTheOlder() {
+    var older = resource("older", 1, "driverName: a.example.com");
+    var younger = resource("younger", 2, "driverName: a.example.com");
+
+    assertThat(conflicts(younger, older))
+        .containsExactly(
+            "CSIDriverDeployment \"older\" in namespace \"ns\", which is older, has the driver name"
+                + " \"a.example.com\" already: change or delete one of the two");
+    assertThat(conflicts(older, younger)).isEmpty();
+    assertThat(CONFLICTS.younger(older, List.of(younger))).containsExactly(younger);
+  }
+
+  @Test
+  void ofTheSameAgeTheNameDecides() {
+    var first = resource("a", 1, "driverName: a.example.com");
+    var second = resource("b", 1, "driverName: a.example.com");
+
+    assertThat(conflicts(first, second)).isEmpty();
+    assertThat(conflicts(second, first)).hasSize(1);
+  }
+
+  @Test
+  void oneStorageClassIsAConflict() {
+    var older =
+        resource("older", 1, "driverName: a\n  storageClassTemplates: [{metadata: {name: fast}}]");
+    var younger =
+        resource(
+            "younger",
+            2,
+            "driverName: b\n  storageClassTemplates: [{metadata: {name: slow}}, {metadata: {name:"
+                + " fast}}]");
+
+    assertThat(conflicts(younger, older))
+        .singleElement()
+        .asString()
+        .contains("has the storage class \"fast\" already");
+  }
+
+  @Test
+  void socketDirectoryOfAnotherDriverIsAConflict() {
+    var older = resource("older", 1, "driverName: a");
+    var younger =
+        resource(
+            "younger",
+            2,
+            """
+            driverName: b
+              driverPerNodeTemplate:
+                spec:
+                  volumes: [{name: v, hostPath: {path: /var/lib/kubelet/plugins/a/}}]
+            """);
+
+    assertThat(conflicts(younger, older))
+        .singleElement()
+        .asString()
+        .contains("has the socket directory /var/lib/kubelet/plugins/a already");
+  }
+
+  @Test
+  void hostPortsCollideWhereBothCanRun() {
+    var older = resource("older", 1, hostPort("a", "{zone: one}"));
+    var everywhere = resource("everywhere", 2, hostPort("b", "{}"));
+    var elsewhere = resource("elsewhere", 2, hostPort("c", "{zone: two}"));
+
+    assertThat(conflicts(everywhere, older))
+        .singleElement()
+        .asString()
+        .contains("has the host port 9000 (TCP) already");
+    assertThat(conflicts(elsewhere, older)).isEmpty();
+  }
+
+  @Test
+  void probesOnTheHostsNetworkCollideUnlessTheirPortIsMoved() {
+    String probed =
+        """
+        driverName: %s
+          probePeriodSeconds: 60
+          %s
+          driverPerNodeTemplate:
+            spec: {hostNetwork: true, containers: [{name: d}]}
+        """;
+    var older = resource("older", 1, probed.formatted("a", ""));
+    var same = resource("same", 2, probed.formatted("b", ""));
+    var moved =
+        resource(
+            "moved",
+            2,
+            probed.formatted("c", "sidecars: {livenessProbe: {extraArgs: [--health-port=9810]}}"));
+
+    assertThat(conflicts(same, older)).singleElement().asString().contains("host port 9808");
+    assertThat(conflicts(moved, older)).isEmpty();
+  }
+
+  @Test
+  void pmemDriverOfTheSameNameIsAConflict() {
+    var younger = resource("younger", 2, "driverName: pmem-csi.intel.com");
+    var pmem = new PmemCSIDeployment();
+    pmem.setMetadata(
+        new ObjectMetaBuilder()
+            .withName("pmem-csi.intel.com")
+            .withUid("u")
+            .withCreationTimestamp("2030-01-01T00:00:01Z")
+            .build());
+
+    assertThat(CONFLICTS.of(younger, List.of(), Optional.of(pmem)))
+        .singleElement()
+        .asString()
+        .startsWith(
+            "PmemCSIDeployment \"pmem-csi.intel.com\", which is older, has the driver name");
+  }
+
+  @Test
+  void everythingSharedHasACommonKey() {
+    var one = Claims.of(resource("one", 1, hostPort("a", "{}")), OperatorConfig.DEFAULT);
+
+    assertThat(one.keys())
+        .containsExactly("driver a", "folder /var/lib/kubelet/plugins/a", "port TCP9000");
+  }
+
+  private static List<String> conflicts(CSIDriverDeployment of, CSIDriverDeployment other) {
+    return CONFLICTS.of(of, List.of(other), Optional.empty());
+  }
+
+  private static String hostPort(String driver, String selector) {
+    return """
+    driverName: %s
+      driverPerNodeTemplate:
+        spec:
+          nodeSelector: %s
+          containers: [{name: d, ports: [{containerPort: 1, hostPort: 9000}]}]
+    """
+        .formatted(driver, selector);
+  }
+
+  private static CSIDriverDeployment resource(String name, int second, String spec) {
+    CSIDriverDeployment resource = YAML.unmarshal("spec:\n  " + spec, CSIDriverDeployment.class);
+    resource.setMetadata(
+        new ObjectMetaBuilder()
+            .withName(name)
+            .withNamespace("ns")
+            .withUid("uid-" + name)
+            .withCreationTimestamp("2030-01-01T00:00:0%dZ".formatted(second))
+            .build());
+    return resource;
+  }
+}
