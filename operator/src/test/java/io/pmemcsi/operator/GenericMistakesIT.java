@@ -1,0 +1,256 @@
+package io.pmemcsi.operator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.api.model.NamespaceBuilder;
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.pmemcsi.api.generic.CSIDriverDeployment;
+import io.pmemcsi.api.pmem.PmemCSIDeployment;
+import io.pmemcsi.testbed.kubernetes.Binaries;
+import io.pmemcsi.testbed.kubernetes.Sandbox;
+import io.pmemcsi.testbed.kubernetes.WithKubernetes;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Wrong resources, resources that are in each other's way, and what surrounds them. */
+@WithKubernetes(perClass = true)
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class GenericMistakesIT {
+
+  private Sandbox sandbox;
+  private KubernetesClient client;
+  private Path config;
+
+  @BeforeAll
+  void install(Sandbox sandbox, @TempDir Path folder) throws IOException {
+    this.sandbox = sandbox;
+    this.client = sandbox.client();
+    this.config = Files.writeString(folder.resolve("config.yaml"), "deploymentReplicas: 1\n");
+    InstalledOperator.install(sandbox).startWithConfig(config);
+  }
+
+  @AfterEach
+  void deleteAll() {
+    client.resources(PmemCSIDeployment.class).delete();
+    client.resources(CSIDriverDeployment.class).inNamespace(sandbox.namespace()).delete();
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .until(
+            () ->
+                client
+                    .resources(CSIDriverDeployment.class)
+                    .inNamespace(sandbox.namespace())
+                    .list()
+                    .getItems()
+                    .isEmpty());
+  }
+
+  /** Servers from 1.25 on refuse most of it themselves, with the same words. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "no container|{\"spec\":{\"driverPerNodeTemplate\":{\"spec\":{\"containers\":[]}}}}|containers",
+        "relative socket path|{\"spec\":{\"driverSocket\":\"csi/csi.sock\"}}|driverSocket",
+        "unknown strategy|{\"spec\":{\"nodeUpdateStrategy\":\"Sudden\"}}|nodeUpdateStrategy",
+        "empty image|{\"spec\":{\"containerImages\":{\"attacherImage\":\"\"}}}|attacherImage",
+        "two defaults|{\"spec\":{\"storageClassTemplates\":[{\"metadata\":{\"name\":\"bad-a\"},"
+            + "\"default\":true},{\"metadata\":{\"name\":\"bad-b\"},\"default\":true}]}}|default",
+        "clash of volumes|{\"spec\":{\"driverPerNodeTemplate\":{\"spec\":{\"volumes\":"
+            + "[{\"name\":\"kubelet-root\",\"emptyDir\":{}}]}}}}|volume \"kubelet-root\"",
+        "clash of containers|{\"spec\":{\"driverControllerTemplate\":{\"spec\":{\"containers\":"
+            + "[{\"name\":\"csi-provisioner\"}]}}}}|container \"csi-provisioner\"",
+        "clash of ports|{\"spec\":{\"driverControllerTemplate\":{\"spec\":{\"containers\":"
+            + "[{\"name\":\"d\",\"ports\":[{\"containerPort\":9808}]}]}}}}|port 9808",
+        "trailing dash|{\"spec\":{\"driverName\":\"bad-\"}}|driverName"
+      })
+  void mistakeIsSaidAndNothingIsTouched(String what, String patch, String message) {
+    var driver = driver("bad").create();
+    driver.awaitSynced();
+    List<String> before = versions(driver);
+
+    boolean refused = isRefused(driver, patch, message);
+
+    if (!refused) {
+      driver.awaitSyncError(message);
+      assertThat(driver.status().observedGeneration()).as(what).isEqualTo(1L);
+    }
+    assertThat(versions(driver)).as(what).isEqualTo(before);
+  }
+
+  @Test
+  void nothingIsMadeForAWrongResource() {
+    var driver =
+        driver("wrong")
+            .create(
+                GenericResource.yaml("wrong")
+                    .replace("- {name: helper,", "- {name: csi-driver-registrar,"));
+
+    driver.awaitSyncError("container \"csi-driver-registrar\" is used by the operator itself");
+    driver.awaitNotAvailable("has not started yet");
+
+    assertThat(driver.objectNames()).isEmpty();
+    assertThat(driver.events()).containsExactly("SyncError");
+  }
+
+  @Test
+  void oneLetterIsEnoughForADriver() {
+    var driver =
+        driver("letter")
+            .create(GenericResource.yaml("letter").replace("letter.csi.example.com", "x"));
+
+    driver.awaitSynced();
+    assertThat(client.storage().v1().csiDrivers().withName("x").get()).isNotNull();
+  }
+
+  @Test
+  void youngerOfTwoRivalsIsToldAndHealsWhenTheOtherGoes() {
+    var older = driver("older").create();
+    older.awaitSynced();
+    var younger =
+        driver("younger")
+            .create(
+                GenericResource.yaml("younger")
+                    .replace("younger.csi.example.com", "older.csi.example.com")
+                    .replace("younger-second", "older-second"));
+
+    younger.awaitSyncError(
+        "CSIDriverDeployment \"older\" in namespace \"%s\", which is older, has the driver name"
+                .formatted(sandbox.namespace())
+            + " \"older.csi.example.com\" and the storage class \"older-second\" already");
+    assertThat(younger.objectNames()).isEmpty();
+    older.awaitSynced();
+
+    older.delete();
+
+    younger.awaitSynced();
+    assertThat(client.storage().v1().csiDrivers().withName("older.csi.example.com").get())
+        .isNotNull();
+  }
+
+  @Test
+  void driverOfPmemIsARivalToo() {
+    var pmem = new PmemCSIDeployment();
+    pmem.setMetadata(new ObjectMetaBuilder().withName("rival.csi.example.com").build());
+    client.resource(pmem).create();
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .until(
+            () ->
+                client.storage().v1().csiDrivers().withName("rival.csi.example.com").get() != null);
+
+    var driver = driver("rival").create();
+
+    driver.awaitSyncError("PmemCSIDeployment \"rival.csi.example.com\", which is older");
+    client.resource(pmem).delete();
+    driver.awaitSynced();
+  }
+
+  @Test
+  void changedConfigurationReachesDriversAndABrokenOneDoesNot() throws IOException {
+    var driver = driver("config").create();
+    driver.awaitSynced();
+
+    Files.writeString(config, "deploymentReplicas: 2\n");
+    await().atMost(Duration.ofSeconds(20)).until(() -> replicas(driver) == 2);
+    Files.writeString(config, "deploymentReplicas: 3\nunknown: key\n");
+    await()
+        .during(Duration.ofSeconds(2))
+        .atMost(Duration.ofSeconds(10))
+        .until(() -> replicas(driver) == 2);
+    Files.writeString(config, "deploymentReplicas: 1\n");
+    await().atMost(Duration.ofSeconds(20)).until(() -> replicas(driver) == 1);
+  }
+
+  @Test
+  void endOfANamespaceTakesItsDriversAlong() {
+    String namespace = sandbox.namespace() + "-x";
+    client
+        .resource(
+            new NamespaceBuilder().withNewMetadata().withName(namespace).endMetadata().build())
+        .create();
+    var driver = new GenericResource(client, namespace, "ending").create();
+    driver.awaitSynced();
+
+    client.namespaces().withName(namespace).delete();
+
+    await()
+        .atMost(Duration.ofSeconds(60))
+        .until(() -> client.namespaces().withName(namespace).get() == null);
+    assertThat(driver.objectNames()).isEmpty();
+  }
+
+  @Test
+  void kubectlShowsDriverStateAndConditions(@TempDir Path cache) throws Exception {
+    var driver = driver("shown").create();
+    driver.awaitSynced();
+    driver.awaitNotAvailable("");
+
+    var builder =
+        new ProcessBuilder(
+                Binaries.find().get("kubectl").toString(),
+                "--cache-dir=" + cache,
+                "--kubeconfig=" + sandbox.cluster().kubeconfig(),
+                "--namespace=" + sandbox.namespace(),
+                "get",
+                "csidriverdeployments",
+                "shown",
+                "--no-headers")
+            .redirectErrorStream(true);
+    Process process = builder.start();
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+
+    assertThat(process.waitFor()).as(output).isZero();
+    assertThat(output).matches("(?s)shown +shown.csi.example.com +Managed +False +True +\\S+\\s*");
+  }
+
+  private GenericResource driver(String name) {
+    return new GenericResource(client, sandbox.namespace(), name);
+  }
+
+  private int replicas(GenericResource driver) {
+    return client
+        .apps()
+        .deployments()
+        .inNamespace(driver.namespace())
+        .withName(driver.name() + "-controller")
+        .get()
+        .getSpec()
+        .getReplicas();
+  }
+
+  private static boolean isRefused(GenericResource driver, String patch, String message) {
+    try {
+      driver.patch(patch);
+      return false;
+    } catch (KubernetesClientException e) {
+      assertThat(e).hasMessageContaining(message);
+      return true;
+    }
+  }
+
+  private static List<String> versions(GenericResource driver) {
+    return driver.objects().stream()
+        .map(
+            object ->
+                object.getKind()
+                    + object.getMetadata().getGeneration()
+                    + object.getMetadata().getUid())
+        .toList();
+  }
+}
