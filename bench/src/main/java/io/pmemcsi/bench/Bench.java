@@ -1,5 +1,10 @@
 package io.pmemcsi.bench;
 
+import io.pmemcsi.bench.driver.EraseSpeed;
+import io.pmemcsi.bench.driver.LvmByHand;
+import io.pmemcsi.bench.driver.ManyVolumes;
+import io.pmemcsi.bench.driver.NodeSize;
+import io.pmemcsi.bench.driver.ParallelCreates;
 import io.pmemcsi.bench.generic.ThousandDrivers;
 import io.pmemcsi.bench.operator.OperatorBenchmark;
 import java.util.ArrayList;
@@ -10,7 +15,14 @@ import java.util.stream.Collectors;
 public final class Bench {
 
   private static final List<Benchmark> ALL =
-      List.of(new OperatorBenchmark(), new ThousandDrivers());
+      List.of(
+          new OperatorBenchmark(),
+          new ThousandDrivers(),
+          new LvmByHand(),
+          new ManyVolumes(),
+          new ParallelCreates(),
+          new EraseSpeed(),
+          new NodeSize());
 
   private Bench() {}
 

@@ -1,0 +1,145 @@
+package io.pmemcsi.bench.driver;
+
+import csi.v1.GetCapacityRequest;
+import csi.v1.Volume;
+import io.pmemcsi.bench.Benchmark;
+import io.pmemcsi.bench.Figure;
+import io.pmemcsi.testbed.guest.GuestConfig;
+import io.pmemcsi.testbed.guest.GuestProgram;
+import io.pmemcsi.testbed.guest.PmemGuest;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
+
+/**
+ * A volume for a pod in LVM mode, beside the same commands typed by hand, on the emulated memory of
+ * a guest.
+ *
+ * <p>The processor of the guest is emulated, too, and a JVM suffers most from that: its own code
+ * runs 15 to 20 times slower than on real hardware. So the driver is warmed up first, and what is
+ * left of the difference is an upper bound.
+ */
+public final class LvmByHand implements Benchmark {
+
+  private static final int WARM_UP = 40;
+  private static final int CALLS = 1_000;
+  private static final int ROUNDS = 15;
+  private static final long SIZE = 256L << 20;
+  private static final long SMALL = 16L << 20;
+  private static final String SOCKET = "/run/csi.sock";
+  private static final String STAGING = "/run/pods/staging";
+  private static final String TARGET = "/run/pods/target";
+
+  @Override
+  public String name() {
+    return "driver-lvm";
+  }
+
+  @Override
+  public List<Figure> measure() throws Exception {
+    Path folder = Path.of("bench", "target", "guest");
+    try (PmemGuest guest = PmemGuest.boot(GuestConfig.DEFAULT, folder)) {
+      guest.initLabels();
+      GuestProgram program = start(guest);
+      try (CsiClient csi = CsiClient.onPort(guest.forwardUnix(SOCKET))) {
+        while (!csi.answers()) {
+          if (!program.isRunning()) {
+            throw new IllegalStateException(
+                "the driver has ended: " + guest.run("cat /run/driver.log"));
+          }
+          Thread.sleep(200);
+        }
+        return measure(guest, csi);
+      }
+    }
+  }
+
+  private static List<Figure> measure(PmemGuest guest, CsiClient csi) throws Exception {
+    Samples driver = new Samples();
+    Samples hand = new Samples();
+    // on a node the driver runs for weeks: here its code has to be compiled first
+    for (int call = 0; call < CALLS; call++) {
+      csi.controller().getCapacity(GetCapacityRequest.getDefaultInstance());
+    }
+    for (int round = 0; round < WARM_UP; round++) {
+      live(csi, new Samples(), "warm-" + round, SMALL);
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+      live(csi, driver, "pvc-" + round, SIZE);
+      hand.add(byHand(guest));
+    }
+    System.out.printf("  by CSI %.3f s, by hand %.3f s%n", driver.median(), hand.median());
+    return List.of(
+        Figure.atMost(
+            1.10,
+            "LVM: create, stage, publish / lvcreate, mkfs, mount by hand",
+            driver.median() / hand.median(),
+            ""));
+  }
+
+  /** What an administrator would type, and how many seconds of it are no cleaning up. */
+  private static double byHand(PmemGuest guest) {
+    String microseconds =
+        guest.run(
+            """
+            set -e
+            dev=/dev/ndbus0region0fsdax/hand
+            start=$EPOCHREALTIME
+            lvcreate --quiet --yes --size=%db --name=hand ndbus0region0fsdax > /dev/null
+            mkfs.ext4 -q -b 4096 -E stride=512,stripe_width=512 -F $dev
+            mkdir -p /run/pods/hand /run/pods/hand-pod
+            mount -o dax=always $dev /run/pods/hand
+            mount --bind /run/pods/hand /run/pods/hand-pod
+            end=$EPOCHREALTIME
+            umount /run/pods/hand-pod /run/pods/hand
+            dd if=/dev/zero of=$dev bs=8M oflag=direct 2> /dev/null || true
+            lvremove --quiet --force --yes ndbus0region0fsdax/hand > /dev/null
+            echo $((${end/./} - ${start/./}))
+            """
+                .formatted(SIZE));
+    return Long.parseLong(microseconds) / 1e6;
+  }
+
+  private static void live(CsiClient csi, Samples times, String name, long size) throws Exception {
+    times.time(
+        () -> {
+          Volume volume = csi.create(name, size);
+          csi.stage(volume, STAGING);
+          csi.publish(volume, STAGING, TARGET);
+        });
+    Volume volume = csi.create(name, size);
+    csi.unpublish(volume, TARGET);
+    csi.unstage(volume, STAGING);
+    csi.delete(volume);
+  }
+
+  /** The same launcher and program as on a node, with the guest's way to the JDK. */
+  private static GuestProgram start(PmemGuest guest) throws IOException {
+    Path share = guest.share();
+    copy(Path.of("bin/pmem-csi"), share.resolve("bin/pmem-csi-driver"));
+    Path program = Path.of("app/target");
+    copy(program.resolve("pmem-csi.jar"), share.resolve("lib/pmem-csi/pmem-csi.jar"));
+    try (Stream<Path> libraries = Files.list(program.resolve("lib"))) {
+      for (Path library : (Iterable<Path>) libraries::iterator) {
+        copy(library, share.resolve("lib/pmem-csi/lib").resolve(library.getFileName()));
+      }
+    }
+    guest.run("mkdir -p /run/pods /disk/state; ln -sfn /jdk /host/lib/pmem-csi/runtime");
+    return guest.start(
+        "driver",
+        """
+        /host/bin/pmem-csi-driver -mode=node -deviceManager=lvm -nodeid=guest \
+        -endpoint=unix://%s -statePath=/disk/state > /run/driver.log 2>&1\
+        """
+            .formatted(SOCKET));
+  }
+
+  private static void copy(Path from, Path to) throws IOException {
+    Files.createDirectories(Objects.requireNonNull(to.getParent()));
+    Files.copy(from, to, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.COPY_ATTRIBUTES);
+  }
+}

@@ -1,0 +1,93 @@
+package io.pmemcsi.bench.driver;
+
+import csi.v1.GetCapacityRequest;
+import csi.v1.ListVolumesRequest;
+import io.pmemcsi.bench.Benchmark;
+import io.pmemcsi.bench.Figure;
+import io.pmemcsi.driver.volume.Contents;
+import io.pmemcsi.driver.volume.DeviceMode;
+import io.pmemcsi.driver.volume.DurableFiles;
+import io.pmemcsi.driver.volume.Ledger;
+import io.pmemcsi.driver.volume.LedgerEntry;
+import io.pmemcsi.driver.volume.VolumeId;
+import io.pmemcsi.driver.volume.VolumeParameters;
+import java.io.RandomAccessFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/** The questions that schedulers and sidecars ask all day, on a node that is full of volumes. */
+public final class ManyVolumes implements Benchmark {
+
+  private static final int VOLUMES = 1_000;
+  private static final int WARM_UP = 500;
+  private static final int ROUNDS = 301;
+  private static final long SIZE = 4L << 20;
+
+  @Override
+  public String name() {
+    return "driver-answers";
+  }
+
+  @Override
+  public List<Figure> measure() throws Exception {
+    Path folder = NodeProcess.newFolder();
+    try {
+      fill(folder.resolve("state"));
+      try (NodeProcess node = NodeProcess.start(folder)) {
+        CsiClient csi = node.csi();
+        return List.of(
+            figure("GetCapacity", () -> capacity(csi)), figure("ListVolumes", () -> list(csi)));
+      }
+    } finally {
+      NodeProcess.remove(folder);
+    }
+  }
+
+  private static Figure figure(String call, Samples.Work work) throws Exception {
+    for (int i = 0; i < WARM_UP; i++) {
+      work.run();
+    }
+    Samples times = new Samples();
+    for (int i = 0; i < ROUNDS; i++) {
+      times.time(work);
+    }
+    String what = "%s with %d volumes".formatted(call, VOLUMES);
+    return Figure.atMost(2, what, times.median() * 1e3, "ms");
+  }
+
+  private static void capacity(CsiClient csi) {
+    if (csi.controller()
+            .getCapacity(GetCapacityRequest.getDefaultInstance())
+            .getMaximumVolumeSize()
+            .getValue()
+        <= 0) {
+      throw new IllegalStateException("the disk is full: nothing can be measured");
+    }
+  }
+
+  private static void list(CsiClient csi) {
+    int count =
+        csi.controller().listVolumes(ListVolumesRequest.getDefaultInstance()).getEntriesCount();
+    if (count != VOLUMES) {
+      throw new IllegalStateException("%d volumes instead of %d".formatted(count, VOLUMES));
+    }
+  }
+
+  /** What so many calls of CreateVolume leave behind after a reboot. */
+  private static void fill(Path state) throws Exception {
+    Ledger ledger = Ledger.open(state, new DurableFiles());
+    Path devices = Files.createDirectory(state.resolve("devices"));
+    for (int i = 0; i < VOLUMES; i++) {
+      String name = "pvc-" + i;
+      VolumeId id = VolumeId.fromName(name);
+      ledger.write(id, new Contents.Blank());
+      ledger.write(
+          new LedgerEntry(id, SIZE, VolumeParameters.DEFAULTS.named(name, DeviceMode.FILE)));
+      try (RandomAccessFile sparse =
+          new RandomAccessFile(devices.resolve(id + ".img").toFile(), "rw")) {
+        sparse.setLength(SIZE);
+      }
+    }
+  }
+}

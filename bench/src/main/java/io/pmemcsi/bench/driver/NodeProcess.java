@@ -1,0 +1,102 @@
+package io.pmemcsi.bench.driver;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/** The program as a node starts it, in device mode file, in a folder of its own. */
+final class NodeProcess implements AutoCloseable {
+
+  private static final Duration START = Duration.ofSeconds(60);
+
+  private final Path folder;
+  private final Process process;
+  private final CsiClient csi;
+
+  private NodeProcess(Path folder, Process process, CsiClient csi) {
+    this.folder = folder;
+    this.process = process;
+    this.csi = csi;
+  }
+
+  static Path newFolder() throws IOException {
+    Path folder = Files.createTempDirectory("pmem-csi-bench").toRealPath();
+    Files.createDirectory(folder.resolve("pods"));
+    return folder;
+  }
+
+  /** Starts the driver and waits until it answers. */
+  static NodeProcess start(Path folder) throws Exception {
+    Path socket = folder.resolve("csi.sock");
+    Process process =
+        new ProcessBuilder(
+                "bin/pmem-csi-driver",
+                "-mode=node",
+                "-deviceManager=file",
+                "-nodeid=bench",
+                "-metricsListen=127.0.0.1:0",
+                "-endpoint=unix://" + socket,
+                "-statePath=" + folder.resolve("state"))
+            .redirectErrorStream(true)
+            .redirectOutput(folder.resolve("driver.log").toFile())
+            .start();
+    long deadline = System.nanoTime() + START.toNanos();
+    // asking by gRPC while nobody listens would make the client wait before it tries again
+    while (!Files.exists(socket)) {
+      if (!process.isAlive() || System.nanoTime() > deadline) {
+        process.destroyForcibly();
+        throw new IOException(
+            "the driver did not start: " + Files.readString(folder.resolve("driver.log")));
+      }
+      Thread.sleep(1);
+    }
+    CsiClient csi = CsiClient.onSocket(socket);
+    NodeProcess node = new NodeProcess(folder, process, csi);
+    while (!csi.answers()) {
+      if (!process.isAlive()) {
+        node.close();
+        throw new IOException("the driver has ended");
+      }
+    }
+    return node;
+  }
+
+  CsiClient csi() {
+    return csi;
+  }
+
+  String pod(String name) {
+    return folder.resolve("pods").resolve(name).toString();
+  }
+
+  /** The memory that the process has in RAM. */
+  double residentMiB() throws IOException {
+    return Files.readAllLines(Path.of("/proc", Long.toString(process.pid()), "status")).stream()
+            .filter(line -> line.startsWith("VmRSS:"))
+            .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")))
+            .findFirst()
+            .orElseThrow()
+        / 1024.0;
+  }
+
+  /** Ends the driver; volumes stay as they are. */
+  @Override
+  public void close() {
+    csi.close();
+    process.destroy();
+    process.onExit().completeOnTimeout(process, 30, TimeUnit.SECONDS).join();
+    process.destroyForcibly().onExit().join();
+  }
+
+  static void remove(Path folder) throws IOException {
+    try (Stream<Path> all = Files.walk(folder)) {
+      for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(path);
+      }
+    }
+  }
+}

@@ -1,0 +1,34 @@
+package io.pmemcsi.bench.driver;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Times of one thing that was done several times. */
+final class Samples {
+
+  private final List<Double> seconds = new ArrayList<>();
+
+  /** Something to be timed. */
+  interface Work {
+    void run() throws Exception;
+  }
+
+  void time(Work work) throws Exception {
+    long start = System.nanoTime();
+    work.run();
+    add((System.nanoTime() - start) / 1e9);
+  }
+
+  void add(double measured) {
+    seconds.add(measured);
+  }
+
+  /** The one in the middle: a single slow one says more about the machine than about us. */
+  double median() {
+    List<Double> sorted = seconds.stream().sorted().toList();
+    int middle = sorted.size() / 2;
+    return sorted.size() % 2 == 1
+        ? sorted.get(middle)
+        : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
+  }
+}
