@@ -5,6 +5,7 @@ import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.base.version.Version;
 import io.pmemcsi.driver.NodeDriver;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Callable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,16 +42,28 @@ final class DriverCommand implements Callable<Integer> {
     this.surroundings = surroundings;
   }
 
+  /** Takes a command line of the simplest form; false when picocli has to look at it. */
+  boolean takes(List<String> arguments) {
+    return PlainFlags.set(arguments, flags, log);
+  }
+
   @Override
   public Integer call() throws Exception {
+    return run(
+        () -> {
+          RetiredFlags.warn(spec, LogFlags.WITHOUT_EFFECT);
+          RetiredFlags.warn(spec, DriverFlags.WITHOUT_EFFECT);
+        });
+  }
+
+  int run(Runnable warning) throws Exception {
     DriverSettings settings = flags.settings(surroundings);
     log.apply();
     LOG.atInfo()
         .addKeyValue("version", Version.current())
         .addKeyValue("mode", settings.mode())
         .log("PMEM-CSI started.");
-    RetiredFlags.warn(spec, LogFlags.WITHOUT_EFFECT);
-    RetiredFlags.warn(spec, DriverFlags.WITHOUT_EFFECT);
+    warning.run();
     switch (settings.mode()) {
       case NODE -> UntilStopped.run(NodeDriver.start(settings.node()), GRACE);
       case WEBHOOKS, CONTROLLER, FORCE_CONVERT_RAW_NAMESPACES ->

@@ -35,13 +35,19 @@ public final class Program implements Runnable {
 
   /** Runs a command line to its end and returns the exit code. */
   public static int run(List<String> arguments, Surroundings surroundings) {
-    CommandLine program = commandLine(surroundings);
+    List<String> normalized = GoFlags.normalize(arguments);
     Ending ending = new Ending(surroundings);
     try {
-      return program
+      if (!normalized.isEmpty() && normalized.getFirst().equals("driver")) {
+        DriverCommand driver = new DriverCommand(surroundings);
+        if (driver.takes(normalized.subList(1, normalized.size()))) {
+          return driver.run(() -> {});
+        }
+      }
+      return commandLine(surroundings)
           .setParameterExceptionHandler((exception, given) -> ending.wrongCommandLine(exception))
           .setExecutionExceptionHandler((exception, command, result) -> ending.failed(exception))
-          .execute(GoFlags.normalize(arguments).toArray(String[]::new));
+          .execute(normalized.toArray(String[]::new));
     } catch (Exception | Error e) {
       // picocli handles no errors, and nobody is to see a stack trace
       return ending.failed(e);

@@ -60,7 +60,6 @@ final class RenderCommand implements Callable<Integer> {
   private String image = "pmem-csi-driver:" + Version.current();
 
   private final Surroundings surroundings;
-  private final Rendering rendering = new Rendering();
 
   RenderCommand(Surroundings surroundings) {
     this.surroundings = surroundings;
@@ -71,9 +70,11 @@ final class RenderCommand implements Callable<Integer> {
     KubernetesVersion version =
         Flag.required("--kubernetes-version", kubernetesVersion, RenderCommand::known);
     ClusterFacts facts = ClusterFacts.assumed(version, namespace, image);
+    // not before it is needed: every other command would load half of a Kubernetes client for it
+    Rendering rendering = new Rendering();
     List<String> rendered =
         ResourceFile.read(filename, surroundings.in()).documents().stream()
-            .map(document -> rendering.yaml(objects(document, facts)))
+            .map(document -> rendering.yaml(objects(rendering, document, facts)))
             .toList();
     rendered.forEach(surroundings.out()::print);
     surroundings.out().flush();
@@ -90,7 +91,8 @@ final class RenderCommand implements Callable<Integer> {
   }
 
   /** The content of a file is not the command line: what is wrong there is exit code 1. */
-  private List<HasMetadata> objects(Document document, ClusterFacts facts) {
+  private static List<HasMetadata> objects(
+      Rendering rendering, Document document, ClusterFacts facts) {
     try {
       return rendering.objects(rendering.read(document.json()), facts);
     } catch (UsageException | IllegalArgumentException e) {
