@@ -5,10 +5,12 @@ import io.pmemcsi.driver.device.DeviceManager;
 import io.pmemcsi.driver.device.Eraser;
 import io.pmemcsi.driver.device.direct.DirectDevices;
 import io.pmemcsi.driver.device.file.FileDevices;
+import io.pmemcsi.driver.device.lvm.FreshNamespaces;
 import io.pmemcsi.driver.device.lvm.GroupSetup;
 import io.pmemcsi.driver.device.ndctl.Ndctl;
 import io.pmemcsi.driver.device.ndctl.WritableSys;
 import io.pmemcsi.driver.volume.DeviceMode;
+import io.pmemcsi.driver.volume.DurableFiles;
 import java.nio.file.Path;
 
 /** Opens the device manager for a mode. */
@@ -30,7 +32,8 @@ interface DeviceManagers {
               new FileDevices(statePath, new FileDevices.Pool.Percentage(percentage), runner);
           case LVM -> {
             WritableSys.ensure(runner);
-            yield new GroupSetup(new Ndctl(runner), runner).prepare(percentage, eraser);
+            FreshNamespaces fresh = new FreshNamespaces(statePath, new DurableFiles());
+            yield new GroupSetup(new Ndctl(runner), runner, fresh).prepare(percentage, eraser);
           }
           case DIRECT -> {
             WritableSys.ensure(runner);

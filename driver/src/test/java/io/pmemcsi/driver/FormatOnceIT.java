@@ -9,8 +9,6 @@ import csi.v1.ListVolumesRequest;
 import csi.v1.Volume;
 import io.grpc.Status;
 import io.pmemcsi.driver.command.Command;
-import io.pmemcsi.driver.command.ProcessRunner;
-import io.pmemcsi.driver.loop.LoopDevices;
 import io.pmemcsi.driver.mount.Signatures;
 import io.pmemcsi.driver.volume.Contents;
 import io.pmemcsi.driver.volume.DurableFiles;
@@ -24,35 +22,21 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** A volume that once held a filesystem is never formatted again, whatever has happened to it. */
-class FormatOnceIT {
+class FormatOnceIT extends OwnDriver {
 
-  private final Scratch scratch = new Scratch();
-  private final ProcessRunner runner = new ProcessRunner();
-  private FileModeDriver driver;
-  private Calls csi;
-
-  @BeforeEach
-  void start() {
-    driver = FileModeDriver.start(scratch.folder());
-    csi = new Calls(driver);
-  }
-
+  @Override
   @AfterEach
-  void deleteAllAndLookForLeaks() throws IOException {
+  void stopAndLookForLeaks() {
     driver
         .controller()
         .listVolumes(ListVolumesRequest.getDefaultInstance())
         .getEntriesList()
         .forEach(entry -> csi.delete(entry.getVolume().getVolumeId()));
-    Files.deleteIfExists(scratch.pod("staging"));
-    driver.close();
-    try (scratch) {
-      scratch.assertNothingLeft();
-    }
+    runner.run(Command.of("rm", "-df", scratch.pod("staging").toString()));
+    super.stopAndLookForLeaks();
   }
 
   private Volume formatted() throws IOException {
@@ -64,11 +48,11 @@ class FormatOnceIT {
   }
 
   private Path image(Volume volume) {
-    return scratch.state().resolve("devices").resolve(volume.getVolumeId() + ".img");
+    return image(volume.getVolumeId());
   }
 
   private Path device(Volume volume) {
-    return new LoopDevices(runner).of(image(volume)).getFirst().device();
+    return device(volume.getVolumeId());
   }
 
   private void zero(Volume volume, long offset, int bytes) throws IOException {
@@ -137,7 +121,12 @@ class FormatOnceIT {
 
   @Test
   void aStraySignatureOnAFreshVolumeIsWiped() throws IOException {
-    // the same file name gets the same blocks in LVM; here the signature is planted by hand
+    driver.close();
+    driver =
+        FileModeDriver.start(
+            scratch.folder(), new OldContent(runner), new DurableFiles(), FileModeDriver.POOL);
+    csi = new Calls(driver);
+
     Volume volume = csi.create("pvc-1", 16 * MIB);
 
     assertThat(new Signatures(runner).probe(device(volume))).isEmpty();

@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.Message;
 import csi.v1.ControllerGrpc;
+import csi.v1.GroupControllerGrpc;
 import csi.v1.IdentityGrpc;
 import csi.v1.ListVolumesRequest;
 import csi.v1.NodeGrpc;
+import csi.v1.SnapshotMetadataGrpc;
 import io.grpc.CallOptions;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServiceDescriptor;
@@ -57,7 +59,9 @@ class FuzzIT {
           List.of(
               IdentityGrpc.getServiceDescriptor(),
               ControllerGrpc.getServiceDescriptor(),
-              NodeGrpc.getServiceDescriptor())) {
+              GroupControllerGrpc.getServiceDescriptor(),
+              NodeGrpc.getServiceDescriptor(),
+              SnapshotMetadataGrpc.getServiceDescriptor())) {
         methods.addAll(service.getMethods());
       }
       for (int i = 0; i < CALLS; i++) {

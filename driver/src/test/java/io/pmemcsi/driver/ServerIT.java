@@ -233,8 +233,7 @@ class ServerIT {
                     ? Command.of(
                         "sh", "-c", "echo wipefs: probing initialization failed >&2; exit 1")
                     : command);
-    try (FileModeDriver driver =
-        FileModeDriver.start(scratch.folder(), noWipe, new DurableFiles(), FileModeDriver.POOL)) {
+    try (FileModeDriver driver = start(new OldContent(noWipe))) {
 
       assertThatCall(() -> new Calls(driver).create("pvc", 16 * MIB))
           .fails(Status.Code.INTERNAL, "probing initialization failed");
@@ -252,9 +251,7 @@ class ServerIT {
                   && (command.program().equals("wipefs") || command.argv().contains("--detach"));
           return fails ? real.run(Command.of("false")) : real.run(command);
         };
-    try (FileModeDriver driver =
-        FileModeDriver.start(
-            scratch.folder(), sometimes, new DurableFiles(), FileModeDriver.POOL)) {
+    try (FileModeDriver driver = start(new OldContent(sometimes))) {
       Calls csi = new Calls(driver);
       assertThatCall(() -> csi.create("pvc", 16 * MIB)).fails(Status.Code.INTERNAL);
       assertThat(NodeDriver.audit(FileModeDriver.settings(scratch.folder())).toString())
@@ -264,5 +261,9 @@ class ServerIT {
       csi.create("pvc", 16 * MIB);
       csi.deleteByName("pvc");
     }
+  }
+
+  private FileModeDriver start(CommandRunner runner) {
+    return FileModeDriver.start(scratch.folder(), runner, new DurableFiles(), FileModeDriver.POOL);
   }
 }

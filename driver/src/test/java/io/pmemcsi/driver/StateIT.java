@@ -11,9 +11,9 @@ import csi.v1.ListVolumesRequest;
 import csi.v1.Volume;
 import io.grpc.Status;
 import io.pmemcsi.driver.command.Command;
-import io.pmemcsi.driver.command.ProcessRunner;
 import io.pmemcsi.driver.lifecycle.AuditReport.Finding;
 import io.pmemcsi.driver.lifecycle.AuditReport.Kind;
+import io.pmemcsi.driver.loop.LoopDevices;
 import io.pmemcsi.driver.volume.Contents;
 import io.pmemcsi.driver.volume.DurableFiles;
 import io.pmemcsi.driver.volume.Ledger;
@@ -23,43 +23,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Ledger, devices and mounts that disagree, and what the driver makes of it. */
-class StateIT {
-
-  private final Scratch scratch = new Scratch();
-  private final ProcessRunner runner = new ProcessRunner();
-  private FileModeDriver driver;
-  private Calls csi;
-
-  @BeforeEach
-  void start() {
-    driver = FileModeDriver.start(scratch.folder());
-    csi = new Calls(driver);
-  }
-
-  @AfterEach
-  void stopAndLookForLeaks() {
-    driver.close();
-    try (scratch) {
-      scratch.assertNothingLeft();
-    }
-  }
-
-  private void restart() {
-    driver.close();
-    start();
-  }
+class StateIT extends OwnDriver {
 
   private List<Kind> findings() {
     return driver.driver().startAudit().findings().stream().map(Finding::kind).toList();
-  }
-
-  private Path image(String id) {
-    return scratch.state().resolve("devices").resolve(id + ".img");
   }
 
   @Test
@@ -97,9 +67,7 @@ class StateIT {
     // what a reboot does: no mounts, no loop devices, the files stay
     driver.close();
     runner.run(Command.of("umount", scratch.pod("staging").toString()));
-    runner.run(
-        Command.of(
-            "sh", "-c", "losetup -d $(losetup -j " + image(volume.getVolumeId()) + " -O NAME -n)"));
+    detach(volume.getVolumeId());
     start();
 
     csi.stage(volume, scratch.pod("staging"), mount("ext4"));
@@ -152,9 +120,8 @@ class StateIT {
         .contains("device-without-record")
         .contains(id.value());
     assertThat(image(id.value())).exists();
+    assertThat(new LoopDevices(runner).of(image(id.value()))).isEmpty();
 
-    runner.run(
-        Command.of("sh", "-c", "losetup -d $(losetup -j " + image(id.value()) + " -O NAME -n)"));
     Files.delete(image(id.value()));
   }
 
@@ -162,9 +129,7 @@ class StateIT {
   void aVolumeWhoseDeviceIsGoneIsReportedAndKept() throws IOException {
     Volume volume = csi.create("pvc-1", 16 * MIB);
     driver.close();
-    runner.run(
-        Command.of(
-            "sh", "-c", "losetup -d $(losetup -j " + image(volume.getVolumeId()) + " -O NAME -n)"));
+    detach(volume.getVolumeId());
     Files.delete(image(volume.getVolumeId()));
     start();
 
@@ -223,13 +188,7 @@ class StateIT {
     Path staging = scratch.pod("staging");
     csi.stage(volume, staging, mount("ext4"));
     csi.unstage(volume.getVolumeId(), staging);
-    String device =
-        runner
-            .run(
-                Command.of(
-                    "losetup", "-j", image(volume.getVolumeId()).toString(), "-O", "NAME", "-n"))
-            .stdout()
-            .strip();
+    String device = device(volume.getVolumeId()).toString();
     // in a mount namespace of its own, where no mount table of ours can see it
     Process holder =
         new ProcessBuilder(

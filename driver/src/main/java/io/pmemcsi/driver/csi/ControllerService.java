@@ -21,7 +21,6 @@ import csi.v1.ListVolumesRequest;
 import csi.v1.ListVolumesResponse;
 import csi.v1.ValidateVolumeCapabilitiesRequest;
 import csi.v1.ValidateVolumeCapabilitiesResponse;
-import csi.v1.Volume;
 import csi.v1.VolumeCapability;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
@@ -44,6 +43,7 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
   private final NodeIdentity node;
   private final Volumes volumes;
   private final boolean growing;
+  private final VolumeMessages messages;
 
   /**
    * Serves what the parts below offer.
@@ -54,6 +54,7 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
     this.node = node;
     this.volumes = volumes;
     this.growing = growing;
+    this.messages = new VolumeMessages(node);
   }
 
   @Override
@@ -94,7 +95,7 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
             size = size.atLeast(minimum(access));
           }
           return CreateVolumeResponse.newBuilder()
-              .setVolume(volume(volumes.create(name, size, parameters)))
+              .setVolume(messages.volume(volumes.create(name, size, parameters)))
               .build();
         });
   }
@@ -175,15 +176,14 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
           if (request.getMaxEntries() < 0) {
             throw invalid("max_entries %d is negative".formatted(request.getMaxEntries()));
           }
-          List<LedgerEntry> after = after(request.getStartingToken());
+          List<LedgerEntry> all = volumes.list();
+          List<LedgerEntry> after = after(all, request.getStartingToken());
           int count =
               request.getMaxEntries() == 0
                   ? after.size()
                   : Math.min(after.size(), request.getMaxEntries());
           ListVolumesResponse.Builder page = ListVolumesResponse.newBuilder();
-          for (LedgerEntry entry : after.subList(0, count)) {
-            page.addEntries(ListVolumesResponse.Entry.newBuilder().setVolume(volume(entry)));
-          }
+          page.addAllEntries(messages.list(after.subList(0, count), all));
           if (count < after.size()) {
             page.setNextToken(after.get(count - 1).id().value());
           }
@@ -195,8 +195,7 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
    * A token is the id of the last volume on the page before, so that pages neither repeat nor skip
    * a volume when others come and go between.
    */
-  private List<LedgerEntry> after(String token) {
-    List<LedgerEntry> all = volumes.list();
+  private static List<LedgerEntry> after(List<LedgerEntry> all, String token) {
     if (token.isEmpty()) {
       return all;
     }
@@ -264,15 +263,6 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
       case Access.Block _ -> 0;
       case Access.Mount mount -> mount.type().map(FilesystemType::minimumBytes).orElse(0L);
     };
-  }
-
-  private Volume volume(LedgerEntry entry) {
-    return Volume.newBuilder()
-        .setVolumeId(entry.id().value())
-        .setCapacityBytes(entry.sizeBytes())
-        .putAllVolumeContext(entry.context())
-        .addAccessibleTopology(node.topology())
-        .build();
   }
 
   private static ControllerServiceCapability capability(RPC.Type type) {

@@ -28,18 +28,6 @@ public final class BlockDevices {
   private static final int S_IFMT = 0xf000;
   private static final int S_IFBLK = 0x6000;
 
-  private static final StructLayout CALL_STATE = Linker.Option.captureStateLayout();
-  private static final VarHandle ERRNO =
-      CALL_STATE.varHandle(MemoryLayout.PathElement.groupElement("errno"));
-  private static final MethodHandle OPEN =
-      handle(
-          "open",
-          FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_INT),
-          Linker.Option.firstVariadicArg(2),
-          Linker.Option.captureCallState("errno"));
-  private static final MethodHandle CLOSE =
-      handle("close", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
-
   private BlockDevices() {}
 
   /** A device that nobody can mount, erase or remove while it is held. */
@@ -79,11 +67,11 @@ public final class BlockDevices {
 
   private static Hold open(Path device) throws IOException {
     try (Arena arena = Arena.ofConfined()) {
-      MemorySegment state = arena.allocate(CALL_STATE);
+      MemorySegment state = arena.allocate(Libc.CALL_STATE);
       MemorySegment path = arena.allocateFrom(device.toString());
-      int fd = (int) OPEN.invokeExact(state, path, O_RDONLY | O_EXCL | O_CLOEXEC);
+      int fd = (int) Libc.OPEN.invokeExact(state, path, O_RDONLY | O_EXCL | O_CLOEXEC);
       if (fd < 0) {
-        int errno = (int) ERRNO.get(state, 0L);
+        int errno = (int) Libc.ERRNO.get(state, 0L);
         if (errno == EBUSY) {
           throw new BusyException(device);
         }
@@ -127,17 +115,34 @@ public final class BlockDevices {
 
   private static void close(int fd) {
     try {
-      int ignored = (int) CLOSE.invokeExact(fd);
+      int ignored = (int) Libc.CLOSE.invokeExact(fd);
     } catch (Throwable e) {
       throw new IllegalStateException("close(2) cannot be called", e);
     }
   }
 
-  @SuppressWarnings("restricted")
-  private static MethodHandle handle(
-      String name, FunctionDescriptor signature, Linker.Option... options) {
-    Linker linker = Linker.nativeLinker();
-    return linker.downcallHandle(
-        linker.defaultLookup().find(name).orElseThrow(), signature, options);
+  /** The way to the kernel; linked when it is first needed, which takes a moment. */
+  private static final class Libc {
+    private static final StructLayout CALL_STATE = Linker.Option.captureStateLayout();
+    private static final VarHandle ERRNO =
+        CALL_STATE.varHandle(MemoryLayout.PathElement.groupElement("errno"));
+    private static final MethodHandle OPEN =
+        handle(
+            "open",
+            FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_INT),
+            Linker.Option.firstVariadicArg(2),
+            Linker.Option.captureCallState("errno"));
+    private static final MethodHandle CLOSE =
+        handle("close", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
+
+    private Libc() {}
+
+    @SuppressWarnings("restricted")
+    private static MethodHandle handle(
+        String name, FunctionDescriptor signature, Linker.Option... options) {
+      Linker linker = Linker.nativeLinker();
+      return linker.downcallHandle(
+          linker.defaultLookup().find(name).orElseThrow(), signature, options);
+    }
   }
 }

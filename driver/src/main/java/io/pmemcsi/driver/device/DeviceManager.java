@@ -27,6 +27,15 @@ public interface DeviceManager {
    */
   List<Device> list();
 
+  /** Whether there is a device for a volume; nothing is touched, whoever it belongs to. */
+  boolean exists(VolumeId id);
+
+  /**
+   * The parts of this node's memory that cannot be looked into at the moment, a disabled region for
+   * example: as long as there is one, a device that is not found may still be there.
+   */
+  List<String> hidden();
+
   /** The device of a volume, ready for use; activates it where a reboot has left it inactive. */
   Optional<Device> find(VolumeId id);
 

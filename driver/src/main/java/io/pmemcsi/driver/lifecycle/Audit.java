@@ -91,7 +91,8 @@ public final class Audit {
     boolean creating = contents.filter(c -> c instanceof Contents.Creating).isPresent();
     boolean deleting = contents.filter(c -> c instanceof Contents.Deleting).isPresent();
     if (device.isEmpty()) {
-      if (creating || deleting) {
+      String hidden = hidden(entry);
+      if ((creating || deleting) && hidden.isEmpty()) {
         repaired(
             Kind.STALE_RECORD,
             entry.id(),
@@ -100,7 +101,8 @@ public final class Audit {
         find(
             Kind.RECORD_WITHOUT_DEVICE,
             entry.id(),
-            "volume \"%s\" of %d bytes has no device".formatted(entry.name(), entry.sizeBytes()),
+            "volume \"%s\" of %d bytes has no device%s"
+                .formatted(entry.name(), entry.sizeBytes(), hidden),
             false);
       }
       return;
@@ -141,6 +143,16 @@ public final class Audit {
           "is mounted at %s by somebody else".formatted(mounted.getFirst().mountPoint()),
           false);
     }
+  }
+
+  /** Where a device that is not found may be; empty when it can be nowhere. */
+  private String hidden(LedgerEntry entry) {
+    DeviceManager manager = devices.of(entry);
+    if (manager.exists(entry.id())) {
+      return " that is switched on";
+    }
+    List<String> hidden = manager.hidden();
+    return hidden.isEmpty() ? "" : ", it may be in " + String.join(", ", hidden) + ": disabled";
   }
 
   private List<MountEntry> mountsOf(Device device) {

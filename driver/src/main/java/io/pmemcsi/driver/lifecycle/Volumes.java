@@ -203,7 +203,7 @@ public final class Volumes {
       return existing(existing.get(), name, size, wanted);
     }
     DeviceManager manager = devices.current();
-    if (manager.find(id).isPresent()) {
+    if (manager.exists(id)) {
       throw new RefusedException(
           Status.Code.INTERNAL,
           "there is a device for volume %s that the ledger does not know: it is left alone, remove"
@@ -309,6 +309,7 @@ public final class Volumes {
   }
 
   private void deleteLocked(LedgerEntry entry) {
+    refuseHidden(entry);
     usages.refuseInUse(entry, devices.of(entry));
     Optional<Contents> before = ledger.contents(entry.id());
     ledger.write(entry.id(), new Contents.Deleting());
@@ -325,9 +326,24 @@ public final class Volumes {
     log.atInfo().addKeyValue("volume", entry.id()).log("Volume deleted.");
   }
 
+  /** Forgetting a volume whose device may come back would leave the device to nobody. */
+  private void refuseHidden(LedgerEntry entry) {
+    DeviceManager manager = devices.of(entry);
+    if (manager.exists(entry.id())) {
+      return;
+    }
+    List<String> hidden = manager.hidden();
+    if (!hidden.isEmpty()) {
+      throw RefusedException.precondition(
+          "the device of volume %s is not there, it may be in %s, which is disabled: enable it and"
+                  .formatted(entry.id(), String.join(", ", hidden))
+              + " delete the volume then");
+    }
+  }
+
   private void refuseForeign(String volumeId) {
     VolumeId.parse(volumeId)
-        .filter(id -> devices.current().find(id).isPresent())
+        .filter(id -> devices.current().exists(id))
         .ifPresent(
             id -> {
               throw RefusedException.precondition(

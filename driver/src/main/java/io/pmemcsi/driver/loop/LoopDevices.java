@@ -1,11 +1,11 @@
 package io.pmemcsi.driver.loop;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.pmemcsi.driver.command.Command;
+import io.pmemcsi.driver.command.CommandResult;
 import io.pmemcsi.driver.command.CommandRunner;
 import io.pmemcsi.driver.command.ToolFailedException;
+import io.pmemcsi.driver.json.Json;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,7 +14,8 @@ import java.util.Optional;
 /** Attaches files to loop devices and finds them again; losetup is asked in JSON. */
 public final class LoopDevices {
 
-  private static final JsonMapper JSON = JsonMapper.builder().build();
+  /** How losetup ends when it has made the device, but could only have it with buffers. */
+  private static final int NO_DIRECT_IO = 1;
 
   private final CommandRunner runner;
 
@@ -53,17 +54,22 @@ public final class LoopDevices {
    * twice; where the filesystem below cannot do it the kernel goes on without.
    */
   public Path attach(Path file, long offset) {
-    List<String> argv =
-        List.of("losetup", "--find", "--show", "--offset", Long.toString(offset), "" + file);
-    Path device = Path.of(runner.run(Command.of(argv)).stdout().strip());
-    try {
-      runner.run(Command.of("losetup", "--direct-io=on", device.toString()));
-    } catch (ToolFailedException e) {
-      if (e.reason() != ToolFailedException.Reason.EXIT_CODE) {
-        throw e;
-      }
+    CommandResult result =
+        runner.run(
+            Command.of(
+                    "losetup",
+                    "--find",
+                    "--show",
+                    "--direct-io=on",
+                    "--offset",
+                    Long.toString(offset),
+                    file.toString())
+                .alsoAccepting(NO_DIRECT_IO));
+    String device = result.stdout().strip();
+    if (device.isEmpty()) {
+      throw ToolFailedException.exited(Command.of("losetup", "--find", file.toString()), result);
     }
-    return device;
+    return Path.of(device);
   }
 
   /** Removes a loop device. */
@@ -83,15 +89,15 @@ public final class LoopDevices {
     }
     try {
       List<Loop> loops = new ArrayList<>();
-      for (JsonNode loop : JSON.readTree(json).path("loopdevices")) {
+      for (Json loop : Json.parse(json).path("loopdevices").elements()) {
         loops.add(
             new Loop(
                 Path.of(loop.path("name").asText()),
                 Path.of(loop.path("back-file").asText()),
-                loop.path("offset").asLong()));
+                Long.parseLong(loop.path("offset").asText())));
       }
       return loops;
-    } catch (JsonProcessingException e) {
+    } catch (IOException e) {
       throw new IllegalStateException("losetup printed something that is not JSON: " + json, e);
     }
   }

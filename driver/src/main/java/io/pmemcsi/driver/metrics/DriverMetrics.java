@@ -8,7 +8,12 @@ import io.pmemcsi.driver.device.Capacity;
 import io.pmemcsi.driver.lifecycle.AuditReport;
 import io.prometheus.metrics.core.metrics.Gauge;
 import io.prometheus.metrics.core.metrics.Histogram;
-import io.prometheus.metrics.instrumentation.jvm.JvmMetrics;
+import io.prometheus.metrics.instrumentation.jvm.JvmClassLoadingMetrics;
+import io.prometheus.metrics.instrumentation.jvm.JvmGarbageCollectorMetrics;
+import io.prometheus.metrics.instrumentation.jvm.JvmMemoryMetrics;
+import io.prometheus.metrics.instrumentation.jvm.JvmRuntimeInfoMetric;
+import io.prometheus.metrics.instrumentation.jvm.JvmThreadsMetrics;
+import io.prometheus.metrics.instrumentation.jvm.ProcessMetrics;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -32,7 +37,6 @@ public final class DriverMetrics {
     this.driver = driver;
     this.nodeId = nodeId;
     Version.register(registry);
-    JvmMetrics.builder().register(registry);
     operations =
         Histogram.builder()
             .name("csi_plugin_operations_seconds")
@@ -55,7 +59,17 @@ public final class DriverMetrics {
             .register(registry);
   }
 
+  /**
+   * All metrics, with the state of the process. Of all that could be told of a JVM only what needs
+   * no JMX server: that would be a fifth of the driver's memory.
+   */
   public PrometheusRegistry registry() {
+    ProcessMetrics.builder().register(registry);
+    JvmMemoryMetrics.builder().register(registry);
+    JvmGarbageCollectorMetrics.builder().register(registry);
+    JvmThreadsMetrics.builder().register(registry);
+    JvmClassLoadingMetrics.builder().register(registry);
+    JvmRuntimeInfoMetric.builder().register(registry);
     return registry;
   }
 

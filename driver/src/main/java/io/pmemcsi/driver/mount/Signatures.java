@@ -3,6 +3,7 @@ package io.pmemcsi.driver.mount;
 import io.pmemcsi.driver.command.Command;
 import io.pmemcsi.driver.command.CommandResult;
 import io.pmemcsi.driver.command.CommandRunner;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
@@ -32,6 +33,9 @@ public final class Signatures {
    * the tool, so they can never be taken for nothing.
    */
   public Optional<Found> probe(Path device) {
+    if (isBlank(device)) {
+      return Optional.empty();
+    }
     CommandResult result =
         runner.run(
             Command.of("blkid", "--probe", "--output", "export", device.toString())
@@ -41,7 +45,18 @@ public final class Signatures {
 
   /** Removes every signature; only for devices that nobody has used yet. */
   public void wipe(Path device) {
-    runner.run(Command.of("wipefs", "--all", "--force", "--quiet", device.toString()));
+    if (!isBlank(device)) {
+      runner.run(Command.of("wipefs", "--all", "--force", "--quiet", device.toString()));
+    }
+  }
+
+  private static boolean isBlank(Path device) {
+    try {
+      return BlankEnds.of(device);
+    } catch (IOException e) {
+      // the tools say what is wrong with the device
+      return false;
+    }
   }
 
   static Optional<Found> parse(String export) {

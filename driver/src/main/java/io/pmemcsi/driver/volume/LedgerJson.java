@@ -1,14 +1,10 @@
 package io.pmemcsi.driver.volume;
 
-import com.fasterxml.jackson.core.JacksonException;
-import com.fasterxml.jackson.core.StreamReadFeature;
-import com.fasterxml.jackson.databind.DeserializationFeature;
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.json.JsonMapper;
-import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.pmemcsi.driver.json.Json;
 import io.pmemcsi.driver.volume.Contents.Filesystem;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -18,47 +14,43 @@ import java.util.UUID;
 /** The two kinds of state files as text. Whatever cannot be understood is refused, not guessed. */
 final class LedgerJson {
 
-  private static final JsonMapper JSON =
-      JsonMapper.builder()
-          .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-          .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
-          .build();
-
   private LedgerJson() {}
 
   static byte[] write(LedgerEntry entry) {
-    ObjectNode json = JSON.createObjectNode();
+    Map<String, Object> json = new LinkedHashMap<>();
     json.put("id", entry.id().value());
     json.put("size", entry.sizeBytes());
-    ObjectNode parameters = json.putObject("parameters");
-    entry.parameters().toLedger().forEach(parameters::put);
+    json.put("parameters", entry.parameters().toLedger());
     return line(json);
   }
 
   static LedgerEntry readEntry(VolumeId expected, byte[] content) throws IOException {
-    JsonNode json = object(content);
+    Json json = object(content);
     onlyKeys(json, Set.of("id", "size", "parameters"));
     String id = text(json, "id");
     if (!id.equals(expected.value())) {
       throw new IOException("it is the entry of volume \"%s\"".formatted(id));
     }
-    JsonNode size = json.path("size");
-    if (!size.canConvertToLong() || !size.isIntegralNumber()) {
-      throw new IOException("size %s is not a number of bytes".formatted(size));
-    }
+    long size =
+        json.path("size")
+            .number()
+            .orElseThrow(
+                () ->
+                    new IOException(
+                        "size %s is not a number of bytes".formatted(json.path("size").asText())));
     Map<String, String> parameters = new TreeMap<>();
-    json.path("parameters")
-        .properties()
-        .forEach(property -> parameters.put(property.getKey(), property.getValue().asText()));
+    if (json.path("parameters") instanceof Json.Fields(Map<String, Json> values)) {
+      values.forEach((key, value) -> parameters.put(key, value.asText()));
+    }
     try {
-      return new LedgerEntry(expected, size.longValue(), ParameterSource.LEDGER.parse(parameters));
+      return new LedgerEntry(expected, size, ParameterSource.LEDGER.parse(parameters));
     } catch (IllegalArgumentException e) {
       throw new IOException(e.getMessage(), e);
     }
   }
 
   static byte[] write(Contents contents) {
-    ObjectNode json = JSON.createObjectNode();
+    Map<String, Object> json = new LinkedHashMap<>();
     switch (contents) {
       case Contents.Creating _ -> json.put("state", "creating");
       case Contents.Blank _ -> json.put("state", "blank");
@@ -71,7 +63,7 @@ final class LedgerJson {
   }
 
   static Contents readContents(byte[] content) throws IOException {
-    JsonNode json = object(content);
+    Json json = object(content);
     String state = text(json, "state");
     return switch (state) {
       case "creating" -> new Contents.Creating();
@@ -84,13 +76,13 @@ final class LedgerJson {
     };
   }
 
-  private static void put(ObjectNode json, String state, Filesystem filesystem) {
+  private static void put(Map<String, Object> json, String state, Filesystem filesystem) {
     json.put("state", state);
     json.put("filesystem", filesystem.type());
     json.put("uuid", filesystem.uuid().toString());
   }
 
-  private static Filesystem filesystem(JsonNode json) throws IOException {
+  private static Filesystem filesystem(Json json) throws IOException {
     String uuid = text(json, "uuid");
     try {
       return new Filesystem(text(json, "filesystem"), UUID.fromString(uuid));
@@ -99,37 +91,36 @@ final class LedgerJson {
     }
   }
 
-  private static JsonNode object(byte[] content) throws IOException {
-    JsonNode json;
+  private static Json object(byte[] content) throws IOException {
+    Json json;
     try {
-      json = JSON.readTree(content);
-    } catch (JacksonException e) {
-      throw new IOException("it is not JSON: " + e.getOriginalMessage(), e);
+      json = Json.parse(content);
+    } catch (IOException e) {
+      throw new IOException("it is not JSON: " + e.getMessage(), e);
     }
-    if (!json.isObject()) {
+    if (!(json instanceof Json.Fields)) {
       throw new IOException("it is not a JSON object");
     }
     return json;
   }
 
-  private static void onlyKeys(JsonNode json, Set<String> known) throws IOException {
-    Set<String> unknown = new TreeSet<>();
-    json.fieldNames().forEachRemaining(unknown::add);
-    unknown.removeAll(known);
-    if (!unknown.isEmpty()) {
-      throw new IOException("unknown keys " + unknown);
+  private static void onlyKeys(Json json, Set<String> known) throws IOException {
+    if (json instanceof Json.Fields(Map<String, Json> values)) {
+      Set<String> unknown = new TreeSet<>(values.keySet());
+      unknown.removeAll(known);
+      if (!unknown.isEmpty()) {
+        throw new IOException("unknown keys " + unknown);
+      }
     }
   }
 
-  private static String text(JsonNode json, String key) throws IOException {
-    JsonNode value = json.path(key);
-    if (!value.isTextual()) {
-      throw new IOException("key \"%s\" is missing or no text".formatted(key));
-    }
-    return value.textValue();
+  private static String text(Json json, String key) throws IOException {
+    return json.path(key)
+        .text()
+        .orElseThrow(() -> new IOException("key \"%s\" is missing or no text".formatted(key)));
   }
 
-  private static byte[] line(ObjectNode json) {
-    return (json + "\n").getBytes(StandardCharsets.UTF_8);
+  private static byte[] line(Map<String, Object> json) {
+    return Json.line(json).getBytes(StandardCharsets.UTF_8);
   }
 }

@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
@@ -17,6 +18,12 @@ public record VolumeId(String value) implements Comparable<VolumeId> {
 
   private static final Pattern VALID = Pattern.compile("[A-Za-z0-9_+.][A-Za-z0-9_+.-]{0,126}");
   private static final int PREFIX = 6;
+
+  /** Those of the words in lvm(8) that fit into the beginning of an id, inside of names. */
+  private static final List<String> RESERVED =
+      List.of(
+          "_cdata", "_cmeta", "_corig", "_cpool", "_cvol", "_imeta", "_iorig", "_mlog", "_rmeta",
+          "_tdata", "_tmeta", "_vdata");
 
   public VolumeId {
     if (!isValid(value)) {
@@ -34,7 +41,13 @@ public record VolumeId(String value) implements Comparable<VolumeId> {
       boolean good = isNameCharacter(c) && !(i == 0 && c == '-');
       id.append(good ? c : '_');
     }
-    return new VolumeId(id.append('-').append(sha224(bytes)).toString());
+    return new VolumeId(unreserved(id.toString()) + '-' + sha224(bytes));
+  }
+
+  /** LVM refuses names with the words that it makes names of its own with. */
+  private static String unreserved(String prefix) {
+    String free = RESERVED.stream().anyMatch(prefix::contains) ? prefix.replace('_', '.') : prefix;
+    return free.startsWith("pvmove") ? '_' + free.substring(1) : free;
   }
 
   /** The id if the text can be one; anything else cannot name a volume of ours. */

@@ -28,6 +28,15 @@ class VolumeIdTest {
   }
 
   @ParameterizedTest
+  @ValueSource(
+      strings = {"pvmove", "pvmove-1", "_mlog", "a_mlog", "x/mlog", "_cvol2", "_tmeta", "_rmeta"})
+  void namesWithWordsOfLvmGiveIdsThatLvmTakes(String name) {
+    assertThat(VolumeId.fromName(name).value())
+        .doesNotStartWith("pvmove")
+        .doesNotContain("_mlog", "_cvol", "_tmeta", "_rmeta");
+  }
+
+  @ParameterizedTest
   @ValueSource(strings = {"", ".", "..", "a/b", "-a", "a b", "a\u0000b"})
   void whatCannotBeAFileNameIsNoId(String text) {
     assertThat(VolumeId.parse(text)).isEmpty();

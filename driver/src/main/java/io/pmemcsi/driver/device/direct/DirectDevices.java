@@ -82,6 +82,16 @@ public final class DirectDevices implements DeviceManager {
   }
 
   @Override
+  public boolean exists(VolumeId id) {
+    return locked(() -> namespace(id).isPresent());
+  }
+
+  @Override
+  public List<String> hidden() {
+    return locked(() -> Region.disabled(regions.ask()));
+  }
+
+  @Override
   public Optional<Device> find(VolumeId id) {
     return locked(
         () -> {

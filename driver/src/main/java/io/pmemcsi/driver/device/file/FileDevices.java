@@ -1,6 +1,5 @@
 package io.pmemcsi.driver.device.file;
 
-import io.pmemcsi.driver.command.Command;
 import io.pmemcsi.driver.command.CommandRunner;
 import io.pmemcsi.driver.command.ToolFailedException;
 import io.pmemcsi.driver.device.BlockDevices;
@@ -40,7 +39,6 @@ public final class FileDevices implements DeviceManager {
   private static final String SUFFIX = ".img";
 
   private final Path folder;
-  private final CommandRunner runner;
   private final LoopDevices loops;
   private final Pool pool;
   private final Object reservation = new Object();
@@ -64,7 +62,6 @@ public final class FileDevices implements DeviceManager {
 
   public FileDevices(Path stateFolder, Pool pool, CommandRunner runner) {
     this.folder = stateFolder.toAbsolutePath().resolve("devices");
-    this.runner = runner;
     this.loops = new LoopDevices(runner);
     this.pool = pool;
   }
@@ -99,6 +96,16 @@ public final class FileDevices implements DeviceManager {
   }
 
   @Override
+  public boolean exists(VolumeId id) {
+    return Files.exists(file(id));
+  }
+
+  @Override
+  public List<String> hidden() {
+    return List.of();
+  }
+
+  @Override
   public Optional<Device> find(VolumeId id) {
     Path file = file(id);
     return asking(
@@ -117,7 +124,8 @@ public final class FileDevices implements DeviceManager {
         () -> {
           long size = reserve(id, file, sizeBytes);
           try {
-            return new Device(id, attached(file), size);
+            // nobody else can have attached a file that is new
+            return new Device(id, loops.attach(file, 0), size);
           } catch (ToolFailedException e) {
             Files.deleteIfExists(file);
             throw e;
@@ -199,8 +207,17 @@ public final class FileDevices implements DeviceManager {
 
   private Capacity measure() throws IOException {
     long reserved = 0;
+    long taken = 0;
     for (Path file : files()) {
-      reserved += Files.size(file);
+      try {
+        reserved += Files.size(file);
+        taken += AllocatedSize.of(file);
+      } catch (IOException e) {
+        // deleted by another call in this moment
+        if (Files.exists(file)) {
+          throw e;
+        }
+      }
     }
     return switch (pool) {
       case Pool.Fixed(long bytes) -> capacity(bytes - reserved, bytes, bytes);
@@ -209,8 +226,7 @@ public final class FileDevices implements DeviceManager {
         long total = disk.getTotalSpace();
         long managed = total / 100 * percent;
         // what our sparse files have not taken yet is promised to them
-        long promised = reserved == 0 ? 0 : reserved - allocated();
-        long free = disk.getUsableSpace() - promised;
+        long free = disk.getUsableSpace() - Math.max(0, reserved - taken);
         yield capacity(Math.min(managed - reserved, free), managed, total);
       }
     };
@@ -219,12 +235,6 @@ public final class FileDevices implements DeviceManager {
   private static Capacity capacity(long free, long managed, long total) {
     long available = Math.max(0, free - Math.floorMod(free, ALIGNMENT));
     return new Capacity(available, available, managed, total);
-  }
-
-  /** The room that the files really take; Java cannot tell it. */
-  private long allocated() {
-    String du = runner.run(Command.of("du", "--summarize", "--block-size=1", "" + folder)).stdout();
-    return Long.parseLong(du.substring(0, du.indexOf('\t')));
   }
 
   private List<Path> files() throws IOException {

@@ -10,6 +10,8 @@ import io.pmemcsi.driver.device.ndctl.Ndctl;
 import io.pmemcsi.driver.device.ndctl.Region;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,11 +29,13 @@ public final class GroupSetup {
   private final Ndctl ndctl;
   private final Lvm lvm;
   private final CommandRunner runner;
+  private final FreshNamespaces fresh;
 
-  public GroupSetup(Ndctl ndctl, CommandRunner runner) {
+  public GroupSetup(Ndctl ndctl, CommandRunner runner, FreshNamespaces fresh) {
     this.ndctl = ndctl;
     this.lvm = new Lvm(runner);
     this.runner = runner;
+    this.fresh = fresh;
   }
 
   /** Does what is needed and gives the manager of the groups; 0 percent only uses what is there. */
@@ -41,7 +45,8 @@ public final class GroupSetup {
           "pmemPercentage %d is not between 0 and 100".formatted(pmemPercentage));
     }
     try {
-      List<Region> regions = grown(ndctl.regions(), pmemPercentage);
+      List<Region> regions =
+          pmemPercentage > 0 ? grown(cleaned(ndctl.regions()), pmemPercentage) : ndctl.regions();
       GroupMembers members = new GroupMembers(lvm);
       for (Region region : regions) {
         if (region.isUsable() && pmemPercentage > 0) {
@@ -56,7 +61,7 @@ public final class GroupSetup {
               .toList();
       names.forEach(lvm::activateGroup);
       long total = regions.stream().mapToLong(Region::sizeBytes).sum();
-      return new LvmDevices(runner, eraser, names, total);
+      return new LvmDevices(runner, eraser, names, total, () -> Region.disabled(ndctl.regions()));
     } catch (ToolFailedException e) {
       throw new DeviceException.ToolFailed("prepare the volume groups", e);
     }
@@ -81,14 +86,40 @@ public final class GroupSetup {
     return NamespaceMode.FSDAX.usableBytes(whole) >= USEFUL_BYTES ? whole : 0;
   }
 
+  /** Goes on where an earlier start was killed between making a namespace and wiping it. */
+  private List<Region> cleaned(List<Region> regions) {
+    List<UUID> left = fresh.notWiped();
+    for (UUID uuid : left) {
+      named(regions, uuid).ifPresent(this::wipeOrRemove);
+      fresh.wiped(uuid);
+    }
+    return left.isEmpty() ? regions : ndctl.regions();
+  }
+
+  private void wipeOrRemove(Namespace namespace) {
+    boolean whole = namespace.mode() == NamespaceMode.FSDAX && namespace.blockDevice().isPresent();
+    if (whole) {
+      lvm.wipeSignatures(namespace.blockDevice().orElseThrow());
+    } else {
+      ndctl.destroy(namespace);
+    }
+    log.atWarn()
+        .addKeyValue("namespace", namespace.device())
+        .addKeyValue("removed", !whole)
+        .log("An earlier start was interrupted while it made this namespace.");
+  }
+
   private List<Region> grown(List<Region> regions, int pmemPercentage) {
     List<Region> now = regions;
     for (Region region : regions) {
       long missing = region.isUsable() ? missingBytes(region, pmemPercentage) : 0;
       if (missing > 0) {
-        ndctl.create(region, NamespaceMode.FSDAX, missing, Ndctl.GROUP_NAMESPACE);
+        UUID uuid = fresh.announce();
+        ndctl.create(region, NamespaceMode.FSDAX, missing, Ndctl.GROUP_NAMESPACE, uuid);
         now = ndctl.regions();
+        // before anybody can take an old signature there for a living one
         wipeNew(region, now);
+        fresh.wiped(uuid);
         log.atInfo()
             .addKeyValue("region", region.device())
             .addKeyValue("bytes", missing)
@@ -98,7 +129,6 @@ public final class GroupSetup {
     return now;
   }
 
-  /** Right after creation, before anybody can take an old signature there for a living one. */
   private void wipeNew(Region before, List<Region> now) {
     List<Path> old = devicesForGroup(before);
     now.stream()
@@ -106,6 +136,13 @@ public final class GroupSetup {
         .flatMap(region -> devicesForGroup(region).stream())
         .filter(device -> !old.contains(device))
         .forEach(lvm::wipeSignatures);
+  }
+
+  private static Optional<Namespace> named(List<Region> regions, UUID uuid) {
+    return regions.stream()
+        .flatMap(region -> region.namespaces().stream())
+        .filter(namespace -> namespace.isReal() && namespace.uuid().equals(uuid.toString()))
+        .findFirst();
   }
 
   private static List<Path> devicesForGroup(Region region) {

@@ -1,11 +1,11 @@
 package io.pmemcsi.driver.device.lvm;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import io.pmemcsi.driver.command.Command;
 import io.pmemcsi.driver.command.CommandRunner;
 import io.pmemcsi.driver.command.ToolFailedException;
 import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.ndctl.NamespaceMode;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -98,7 +98,7 @@ final class Lvm {
       return LvmReport.parse(runner.run(command).stdout());
     } catch (ToolFailedException e) {
       throw new DeviceException.ToolFailed("ask LVM", e);
-    } catch (JsonProcessingException e) {
+    } catch (IOException e) {
       throw new DeviceException.ToolFailed("understand what LVM says", e);
     }
   }

@@ -37,17 +37,25 @@ public final class LvmDevices implements DeviceManager {
   private final Lvm lvm;
   private final Eraser eraser;
   private final long totalBytes;
+  private final Supplier<List<String>> hidden;
   private final Remembered<Groups> groups;
   private final ReentrantLock lock = new ReentrantLock(true);
 
   /**
    * @param groupNames the volume groups to use, which all exist
    * @param totalBytes all the persistent memory of this node
+   * @param hidden asks for the regions that are disabled, and their groups with them
    */
-  public LvmDevices(CommandRunner runner, Eraser eraser, List<String> groupNames, long totalBytes) {
+  public LvmDevices(
+      CommandRunner runner,
+      Eraser eraser,
+      List<String> groupNames,
+      long totalBytes,
+      Supplier<List<String>> hidden) {
     this.lvm = new Lvm(runner);
     this.eraser = eraser;
     this.totalBytes = totalBytes;
+    this.hidden = hidden;
     List<String> names = List.copyOf(groupNames);
     this.groups = new Remembered<>(() -> new Groups(lvm.groups(names)));
   }
@@ -71,6 +79,16 @@ public final class LvmDevices implements DeviceManager {
                 .flatMap(volume -> device(volume).stream())
                 .sorted(Comparator.comparing(Device::id))
                 .toList());
+  }
+
+  @Override
+  public boolean exists(VolumeId id) {
+    return locked(() -> place(id).isPresent());
+  }
+
+  @Override
+  public List<String> hidden() {
+    return hidden.get();
   }
 
   @Override

@@ -1,16 +1,13 @@
 package io.pmemcsi.driver.device.lvm;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import io.pmemcsi.driver.json.Json;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
 /** What LVM says of itself in JSON: groups with their volumes, and which devices are taken. */
 record LvmReport(List<Group> groups, List<PhysicalVolume> physicalVolumes) {
-  private static final ObjectMapper JSON = new ObjectMapper();
-
   record Group(
       String name, long sizeBytes, long freeBytes, long extentBytes, List<Volume> volumes) {
     Group {
@@ -29,23 +26,23 @@ record LvmReport(List<Group> groups, List<PhysicalVolume> physicalVolumes) {
   }
 
   /** Reads the output of {@code fullreport} and of {@code pvs}, in bytes without suffix. */
-  static LvmReport parse(String json) throws JsonProcessingException {
+  static LvmReport parse(String json) throws IOException {
     List<Group> groups = new ArrayList<>();
     List<PhysicalVolume> physical = new ArrayList<>();
-    for (JsonNode part : JSON.readTree(json).path("report")) {
-      for (JsonNode pv : part.path("pv")) {
+    for (Json part : Json.parse(json).path("report").elements()) {
+      for (Json pv : part.path("pv").elements()) {
         physical.add(new PhysicalVolume(Path.of(text(pv, "pv_name")), text(pv, "vg_name")));
       }
-      for (JsonNode vg : part.path("vg")) {
+      for (Json vg : part.path("vg").elements()) {
         groups.add(group(vg, part.path("lv")));
       }
     }
     return new LvmReport(groups, physical);
   }
 
-  private static Group group(JsonNode vg, JsonNode lvs) {
+  private static Group group(Json vg, Json lvs) {
     List<Volume> volumes = new ArrayList<>();
-    for (JsonNode lv : lvs) {
+    for (Json lv : lvs.elements()) {
       String path = text(lv, "lv_path");
       if (!path.isEmpty()) { // internal volumes have none
         volumes.add(
@@ -64,11 +61,11 @@ record LvmReport(List<Group> groups, List<PhysicalVolume> physicalVolumes) {
         volumes);
   }
 
-  private static String text(JsonNode node, String field) {
+  private static String text(Json node, String field) {
     return node.path(field).asText();
   }
 
-  private static long bytes(JsonNode node, String field) {
+  private static long bytes(Json node, String field) {
     return Long.parseLong(text(node, field));
   }
 }

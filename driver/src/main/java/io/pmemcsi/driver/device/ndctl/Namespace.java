@@ -7,6 +7,7 @@ import java.util.Optional;
  * A piece of a region.
  *
  * @param device the kernel's name for it, good until the next boot only
+ * @param uuid what its label calls it for ever, empty where there is none
  * @param name the name that its creator gave it, empty where there is none
  * @param rawBytes how much memory it takes
  * @param usableBytes how much of that its block device offers
@@ -14,6 +15,7 @@ import java.util.Optional;
  */
 public record Namespace(
     String device,
+    String uuid,
     String name,
     NamespaceMode mode,
     long rawBytes,

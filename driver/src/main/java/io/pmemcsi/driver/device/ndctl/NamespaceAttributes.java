@@ -7,9 +7,10 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /** What the kernel tells in files of one value each, and ndctl does not repeat. */
-record NamespaceAttributes(Path folder) {
+public record NamespaceAttributes(Path folder) {
   /** Where the kernel shows its persistent memory. */
-  static final NamespaceAttributes SYSFS = new NamespaceAttributes(Path.of("/sys/bus/nd/devices"));
+  public static final NamespaceAttributes SYSFS =
+      new NamespaceAttributes(Path.of("/sys/bus/nd/devices"));
 
   Optional<String> text(String device, String attribute) {
     try {

@@ -1,12 +1,14 @@
 package io.pmemcsi.driver.device.ndctl;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import io.pmemcsi.driver.command.Command;
 import io.pmemcsi.driver.command.CommandRunner;
 import io.pmemcsi.driver.command.ToolFailedException;
 import io.pmemcsi.driver.device.DeviceException;
+import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 
 /** The tool that makes and removes namespaces. */
 public final class Ndctl {
@@ -23,7 +25,8 @@ public final class Ndctl {
     this(runner, NamespaceAttributes.SYSFS);
   }
 
-  Ndctl(CommandRunner runner, NamespaceAttributes attributes) {
+  /** The same for a tree of attributes elsewhere. */
+  public Ndctl(CommandRunner runner, NamespaceAttributes attributes) {
     this.runner = runner;
     this.attributes = attributes;
   }
@@ -35,25 +38,37 @@ public final class Ndctl {
       return new NdctlList(attributes).regions(runner.run(list).stdout());
     } catch (ToolFailedException e) {
       throw new DeviceException.ToolFailed("list persistent memory", e);
-    } catch (JsonProcessingException e) {
+    } catch (IOException e) {
       throw new DeviceException.ToolFailed("understand what ndctl says", e);
     }
   }
 
   /** Makes a namespace of so many bytes of memory, which must be whole units of the region. */
   public void create(Region region, NamespaceMode mode, long rawBytes, String name) {
-    String common = "--bus=%s --region=%s --mode=%s --size=%d --name=%s";
-    String special =
+    create(region, mode, rawBytes, name, List.of());
+  }
+
+  /** The same with a UUID that was chosen beforehand. */
+  public void create(Region region, NamespaceMode mode, long rawBytes, String name, UUID uuid) {
+    create(region, mode, rawBytes, name, List.of("--uuid=" + uuid));
+  }
+
+  private void create(
+      Region region, NamespaceMode mode, long rawBytes, String name, List<String> further) {
+    List<String> command = new ArrayList<>(List.of("ndctl", "create-namespace"));
+    command.add("--bus=" + region.bus());
+    command.add("--region=" + region.device());
+    command.add("--mode=" + mode.text());
+    command.add("--size=" + rawBytes);
+    command.add("--name=" + name);
+    command.addAll(
         switch (mode) {
-          case FSDAX -> "--map=dev --align=" + NamespaceMode.HUGE_PAGE;
-          case SECTOR -> "--sector-size=4096";
+          case FSDAX -> List.of("--map=dev", "--align=" + NamespaceMode.HUGE_PAGE);
+          case SECTOR -> List.of("--sector-size=4096");
           case RAW, OTHER -> throw new IllegalArgumentException("volumes are never " + mode);
-        };
-    String arguments =
-        (common + " " + special)
-            .formatted(region.bus(), region.device(), mode.text(), rawBytes, name);
-    runner.run(
-        Command.of("ndctl", ("create-namespace " + arguments).split(" ", -1)).within(CREATE));
+        });
+    command.addAll(further);
+    runner.run(Command.of(command).within(CREATE));
   }
 
   /**

@@ -1,8 +1,7 @@
 package io.pmemcsi.driver.device.ndctl;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import io.pmemcsi.driver.json.Json;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -14,19 +13,17 @@ import java.util.Optional;
  * where there is none, an object or an array otherwise.
  */
 final class NdctlList {
-  private static final ObjectMapper JSON = new ObjectMapper();
-
   private final NamespaceAttributes attributes;
 
   NdctlList(NamespaceAttributes attributes) {
     this.attributes = attributes;
   }
 
-  List<Region> regions(String json) throws JsonProcessingException {
+  List<Region> regions(String json) throws IOException {
     List<Region> regions = new ArrayList<>();
     if (!json.isBlank()) {
-      for (JsonNode bus : elements(JSON.readTree(json))) {
-        for (JsonNode region : elements(bus.path("regions"))) {
+      for (Json bus : Json.parse(json).elements()) {
+        for (Json region : bus.path("regions").elements()) {
           regions.add(region(bus.path("dev").asText(), region));
         }
       }
@@ -37,35 +34,35 @@ final class NdctlList {
     return regions;
   }
 
-  private Region region(String bus, JsonNode json) {
+  private Region region(String bus, Json json) {
     String device = json.path("dev").asText();
     List<Namespace> namespaces = new ArrayList<>();
-    for (JsonNode namespace : elements(json.path("namespaces"))) {
+    for (Json namespace : json.path("namespaces").elements()) {
       namespaces.add(namespace(namespace));
     }
-    long available = json.path("available_size").asLong();
+    long available = json.path("available_size").number().orElse(0);
     return new Region(
         bus,
         device,
-        json.path("size").asLong(),
+        json.path("size").number().orElse(0),
         available,
-        json.path("max_available_extent").asLong(available),
+        json.path("max_available_extent").number().orElse(available),
         Region.unit(
             (int) attributes.number(device, "mappings", 1),
-            json.has("align")
-                ? json.path("align").asLong()
-                : attributes.number(device, "align", 0)),
+            json.path("align").number().orElseGet(() -> attributes.number(device, "align", 0))),
         json.path("type").asText().equals("pmem"),
         !json.path("state").asText().equals("disabled"),
         attributes.number(device, "read_only", 0) != 0,
         namespaces);
   }
 
-  private Namespace namespace(JsonNode json) {
+  private Namespace namespace(Json json) {
     String device = json.path("dev").asText();
-    long usable = json.path("size").asLong();
+    long usable = json.path("size").number().orElse(0);
     return new Namespace(
         device,
+        // what ndctl shows is that of the structure inside
+        attributes.text(device, "uuid").orElse(""),
         json.path("name").asText(),
         NamespaceMode.parse(json.path("mode").asText()),
         attributes.number(device, "size", usable),
@@ -73,9 +70,5 @@ final class NdctlList {
         Optional.of(json.path("blockdev").asText())
             .filter(name -> !name.isEmpty() && !json.path("state").asText().equals("disabled"))
             .map(name -> Path.of("/dev", name)));
-  }
-
-  private static Iterable<JsonNode> elements(JsonNode node) {
-    return node.isObject() ? List.of(node) : node;
   }
 }

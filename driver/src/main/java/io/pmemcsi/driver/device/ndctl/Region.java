@@ -40,6 +40,14 @@ public record Region(
     return persistent && enabled && !readOnly;
   }
 
+  /** The names of those whose content nobody can see until they are switched on. */
+  public static List<String> disabled(List<Region> regions) {
+    return regions.stream()
+        .filter(region -> region.persistent() && !region.enabled())
+        .map(Region::device)
+        .toList();
+  }
+
   /** The largest gap in whole units. */
   public long largestGap() {
     return floor(maxExtentBytes, unitBytes);

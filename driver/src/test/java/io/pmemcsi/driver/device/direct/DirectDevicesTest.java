@@ -54,6 +54,14 @@ class DirectDevicesTest {
   }
 
   @Test
+  void a_disabled_region_may_hide_a_volume() {
+    tools.answer("ndctl list", recorded("ndctl/region-disabled.json"));
+
+    assertThat(devices.hidden()).containsExactly("region0");
+    assertThat(devices.exists(NEW)).isFalse();
+  }
+
+  @Test
   void volumes_are_the_namespaces_with_a_name_but_not_those_of_volume_groups() {
     tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
 

@@ -9,12 +9,19 @@ import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.Eraser;
 import io.pmemcsi.driver.device.RecordedTools;
 import io.pmemcsi.driver.device.ndctl.Namespace;
+import io.pmemcsi.driver.device.ndctl.NamespaceAttributes;
 import io.pmemcsi.driver.device.ndctl.NamespaceMode;
 import io.pmemcsi.driver.device.ndctl.Ndctl;
 import io.pmemcsi.driver.device.ndctl.Region;
+import io.pmemcsi.driver.volume.DurableFiles;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.UUID;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -22,6 +29,7 @@ class GroupSetupTest {
   private static final long MIB = 1L << 20;
 
   private final RecordedTools tools = new RecordedTools();
+  @TempDir Path folder;
 
   @ParameterizedTest(name = "{0} % with {1} MiB there and a gap of {2} MiB: {3} MiB")
   @CsvSource({
@@ -56,17 +64,75 @@ class GroupSetupTest {
     setup().prepare(50, new Eraser((_, _, _) -> {}));
 
     assertThat(tools.changes())
+        .map(change -> change.replaceAll(" --uuid=[-0-9a-f]{36}", " with a UUID"))
         .containsExactly(
             "ndctl create-namespace --bus=ndbus0 --region=region0 --mode=fsdax --size=1073741824"
-                + " --name=pmem-csi --map=dev --align=2097152",
+                + " --name=pmem-csi --map=dev --align=2097152 with a UUID",
             "wipefs --all --force /dev/pmem0",
             "ndctl create-namespace --bus=ndbus0 --region=region1 --mode=fsdax --size=1073741824"
-                + " --name=pmem-csi --map=dev --align=2097152",
+                + " --name=pmem-csi --map=dev --align=2097152 with a UUID",
             "wipefs --all --force /dev/pmem1",
             "vgcreate --yes --force --dataalignment=2097152b ndbus0region0fsdax /dev/pmem0",
             "vgcreate --yes --force --dataalignment=2097152b ndbus0region1fsdax /dev/pmem1",
             "vgchange --activate=y ndbus0region0fsdax",
             "vgchange --activate=y ndbus0region1fsdax");
+    assertThat(fresh().notWiped()).isEmpty();
+  }
+
+  @Test
+  void a_start_that_was_killed_before_it_wiped_a_namespace_is_made_good() throws IOException {
+    UUID uuid = fresh().announce();
+    Path namespace = Files.createDirectories(folder.resolve("sys/namespace0.0"));
+    Files.writeString(namespace.resolve("uuid"), uuid + "\n");
+    String one = withGroupNamespace(recorded("ndctl/labels-no-namespaces.json"), 0);
+    tools.answer("ndctl list", withGroupNamespace(one, 1));
+    tools.answer("pvs", recorded("lvm/pvs-none.json"));
+
+    setup().prepare(50, new Eraser((_, _, _) -> {}));
+
+    assertThat(tools.changes().getFirst()).isEqualTo("wipefs --all --force /dev/pmem0");
+    assertThat(tools.changes()).doesNotContain("wipefs --all --force /dev/pmem1");
+    assertThat(fresh().notWiped()).isEmpty();
+  }
+
+  @Test
+  void a_namespace_that_was_never_finished_is_removed() throws IOException {
+    UUID uuid = fresh().announce();
+    Path namespace = Files.createDirectories(folder.resolve("sys/namespace0.0"));
+    Files.writeString(namespace.resolve("uuid"), uuid + "\n");
+    Files.writeString(namespace.resolve("alt_name"), "pmem-csi\n");
+    Files.writeString(namespace.resolve("size"), "1073741824\n");
+    String half =
+        withGroupNamespace(recorded("ndctl/labels-no-namespaces.json"), 0)
+            .replaceFirst(
+                "\"mode\":\"fsdax\",\"size\":\\d+", "\"mode\":\"raw\",\"size\":1073741824");
+    tools.answer("ndctl list", half);
+    tools.answer("pvs", recorded("lvm/pvs-none.json"));
+
+    setup().prepare(1, new Eraser((_, _, _) -> {}));
+
+    assertThat(tools.changes().getFirst())
+        .isEqualTo("ndctl destroy-namespace --force namespace0.0");
+  }
+
+  @Test
+  void an_audit_wipes_nothing() {
+    fresh().announce();
+    tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
+    tools.answer("pvs", recorded("lvm/pvs-none.json"));
+
+    setup().prepare(0, new Eraser((_, _, _) -> {}));
+
+    assertThat(tools.changes()).isEmpty();
+    assertThat(fresh().notWiped()).hasSize(1);
+  }
+
+  @Test
+  void a_disabled_region_may_hide_a_volume() {
+    tools.answer("ndctl list", recorded("ndctl/region-disabled.json"));
+    tools.answer("pvs", recorded("lvm/pvs-none.json"));
+
+    assertThat(setup().prepare(0, new Eraser((_, _, _) -> {})).hidden()).containsExactly("region0");
   }
 
   @Test
@@ -103,7 +169,12 @@ class GroupSetupTest {
   }
 
   private GroupSetup setup() {
-    return new GroupSetup(new Ndctl(tools), tools);
+    Ndctl ndctl = new Ndctl(tools, new NamespaceAttributes(folder.resolve("sys")));
+    return new GroupSetup(ndctl, tools, fresh());
+  }
+
+  private FreshNamespaces fresh() {
+    return new FreshNamespaces(folder, new DurableFiles());
   }
 
   private static String withGroupNamespace(String json, int region) {
@@ -119,6 +190,7 @@ class GroupSetupTest {
     Namespace there =
         new Namespace(
             "namespace0.0",
+            "",
             Ndctl.GROUP_NAMESPACE,
             NamespaceMode.FSDAX,
             ours,

@@ -26,7 +26,11 @@ class LvmDevicesTest {
       new RecordedTools().answer("lvm fullreport", recorded("lvm/fullreport.json"));
   private final LvmDevices devices =
       new LvmDevices(
-          tools, new Eraser((_, _, _) -> {}), List.of("ndbus0region1fsdax", "foreign"), 4L << 30);
+          tools,
+          new Eraser((_, _, _) -> {}),
+          List.of("ndbus0region1fsdax", "foreign"),
+          4L << 30,
+          List::of);
 
   @Test
   void volumes_are_listed_in_a_stable_order() {
@@ -86,6 +90,14 @@ class LvmDevicesTest {
     assertThat(devices.find(BBB)).isPresent();
 
     assertThat(tools.changes()).containsExactly("lvchange --activate=y ndbus0region1fsdax/" + BBB);
+  }
+
+  @Test
+  void asking_whether_there_is_a_volume_changes_nothing() {
+    assertThat(devices.exists(BBB)).isTrue();
+    assertThat(devices.exists(NEW)).isFalse();
+
+    assertThat(tools.changes()).isEmpty();
   }
 
   @Test

@@ -38,6 +38,7 @@ class NdctlListTest {
         .isEqualTo(
             new Namespace(
                 "namespace0.2",
+                "",
                 "ddd-09ee4ba0d6cf4c5ad0a9da5e7a12be5c2a7e4dd8b7a83d3b21e3d3b5",
                 NamespaceMode.SECTOR,
                 134217728,

@@ -1,0 +1,58 @@
+package io.pmemcsi.driver.csi;
+
+import csi.v1.ListVolumesResponse;
+import csi.v1.Volume;
+import io.pmemcsi.driver.volume.LedgerEntry;
+import io.pmemcsi.driver.volume.VolumeId;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+
+/**
+ * Volumes in the words of CSI. They are made once: putting together a thousand of them for each
+ * ListVolumes takes longer than sending them.
+ */
+final class VolumeMessages {
+
+  private final NodeIdentity node;
+  private final Map<VolumeId, Made> messages = new ConcurrentHashMap<>();
+
+  private record Made(LedgerEntry from, ListVolumesResponse.Entry message) {}
+
+  VolumeMessages(NodeIdentity node) {
+    this.node = node;
+  }
+
+  Volume volume(LedgerEntry entry) {
+    return Volume.newBuilder()
+        .setVolumeId(entry.id().value())
+        .setCapacityBytes(entry.sizeBytes())
+        .putAllVolumeContext(entry.context())
+        .addAccessibleTopology(node.topology())
+        .build();
+  }
+
+  /** The entries of a list; those of volumes that are gone are forgotten. */
+  List<ListVolumesResponse.Entry> list(List<LedgerEntry> page, List<LedgerEntry> all) {
+    if (messages.size() > all.size()) {
+      Set<VolumeId> known = all.stream().map(LedgerEntry::id).collect(Collectors.toSet());
+      messages.keySet().retainAll(known);
+    }
+    return page.stream().map(this::listed).toList();
+  }
+
+  private ListVolumesResponse.Entry listed(LedgerEntry entry) {
+    return messages
+        .compute(
+            entry.id(),
+            (_, made) ->
+                made != null && made.from().equals(entry)
+                    ? made
+                    : new Made(
+                        entry,
+                        ListVolumesResponse.Entry.newBuilder().setVolume(volume(entry)).build()))
+        .message();
+  }
+}
