@@ -193,7 +193,7 @@ class CrashIT {
       world.start();
       world.server.faults().follow(RandomFaults.lossy(seed, 0, 300));
       world.create();
-      world.update();
+      world.retrying(world::update);
       // long enough to act on what it sees, short enough to be in the middle of it
       await().pollDelay(Duration.ofMillis(300)).until(() -> true);
       world.server.faults().clear();

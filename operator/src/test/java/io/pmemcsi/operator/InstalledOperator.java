@@ -22,8 +22,9 @@ import java.time.Clock;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -42,7 +43,7 @@ final class InstalledOperator implements AutoCloseable {
   private final List<String> writes = new CopyOnWriteArrayList<>();
   private final AtomicInteger writesLeft = new AtomicInteger(Integer.MAX_VALUE);
   private final AtomicReference<Hook> hook = new AtomicReference<>(Hook.NONE);
-  private final AtomicBoolean hookDone = new AtomicBoolean();
+  private CompletableFuture<Void> hookDone = CompletableFuture.completedFuture(null);
   private Clock clock = Clock.systemUTC();
   private Optional<OperatorProgram> program = Optional.empty();
 
@@ -111,19 +112,24 @@ final class InstalledOperator implements AutoCloseable {
 
   /** Something that happens once, just before a write of the operator to this path is sent. */
   void beforeWrite(String pathEnd, Runnable action) {
-    hookDone.set(false);
+    var done = new CompletableFuture<Void>();
+    hookDone = done;
     hook.set(
         new Hook(
             pathEnd,
             () -> {
-              action.run();
-              hookDone.set(true);
+              try {
+                action.run();
+                done.complete(null);
+              } catch (RuntimeException e) {
+                done.completeExceptionally(e);
+              }
             }));
   }
 
-  /** Whether that has happened. */
-  boolean hookHasRun() {
-    return hookDone.get();
+  /** Returns when that has happened, and throws what it threw. */
+  void awaitHook() {
+    hookDone.orTimeout(30, TimeUnit.SECONDS).join();
   }
 
   /** From the next start on. */

@@ -56,7 +56,7 @@ class RaceIT {
 
     operator.start();
 
-    await().atMost(Duration.ofSeconds(30)).until(operator::hookHasRun);
+    operator.awaitHook();
     await()
         .during(Duration.ofSeconds(2))
         .atMost(Duration.ofSeconds(10))

@@ -12,7 +12,6 @@ import io.fabric8.kubernetes.api.model.rbac.Role;
 import io.fabric8.kubernetes.api.model.rbac.RoleBinding;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 
 /** Somebody who edits objects of the operator: what matters most in each kind, and the marks. */
 final class Vandal {
@@ -30,7 +29,8 @@ final class Vandal {
           set.getSpec().getTemplate().getSpec().getContainers().getFirst().setImage(TRACE);
       case Deployment deployment ->
           deployment.getSpec().getTemplate().getSpec().getContainers().getFirst().setImage(TRACE);
-      case Service service -> service.getSpec().setSelector(Map.of("app", TRACE));
+      case Service service ->
+          service.getSpec().getSelector().replaceAll((key, value) -> TRACE);
       case Secret secret -> secret.getData().replaceAll((key, value) -> TlsSecrets.encoded(TRACE));
       case Role role -> role.getRules().getFirst().setVerbs(List.of(TRACE));
       case ClusterRole role -> role.getRules().getFirst().setVerbs(List.of(TRACE));

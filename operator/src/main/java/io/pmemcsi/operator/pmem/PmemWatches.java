@@ -70,9 +70,10 @@ final class PmemWatches {
   List<EventSource<?, PmemCSIDeployment>> eventSources(
       EventSourceContext<PmemCSIDeployment> context) {
     var sources = new ArrayList<>(owned.eventSources(context));
-    sources.add(nodes(context));
+    InformerEventSource<Node, PmemCSIDeployment> nodes = nodes(context);
+    sources.add(nodes);
     sources.add(secrets(context));
-    sources.add(peers(context));
+    sources.add(peers(context, nodes));
     return sources;
   }
 
@@ -91,7 +92,7 @@ final class PmemWatches {
   }
 
   /** Only labels decide where a driver runs; the heartbeat of a node is of no interest. */
-  private static EventSource<?, PmemCSIDeployment> nodes(
+  private static InformerEventSource<Node, PmemCSIDeployment> nodes(
       EventSourceContext<PmemCSIDeployment> context) {
     return new InformerEventSource<>(
         InformerEventSourceConfiguration.from(Node.class, PmemCSIDeployment.class)
@@ -123,9 +124,13 @@ final class PmemWatches {
         context);
   }
 
-  /** A resource that comes, goes or moves may start or end a clash with others. */
+  /**
+   * A resource that comes, goes or moves may start or end a clash with others. Only those that it
+   * meets on a node are woken: to wake all would cost the square of their number.
+   */
   private static EventSource<?, PmemCSIDeployment> peers(
-      EventSourceContext<PmemCSIDeployment> context) {
+      EventSourceContext<PmemCSIDeployment> context,
+      InformerEventSource<Node, PmemCSIDeployment> nodes) {
     return new InformerEventSource<>(
         InformerEventSourceConfiguration.from(PmemCSIDeployment.class, PmemCSIDeployment.class)
             .withName(PEERS)
@@ -139,7 +144,7 @@ final class PmemWatches {
                         context,
                         resource ->
                             !resource.getMetadata().getName().equals(peer.getMetadata().getName())
-                                && (clashing(resource) || sameSelector(resource, peer))))
+                                && (clashing(resource) || meet(resource, peer, nodes))))
             .build(),
         context);
   }
@@ -156,13 +161,17 @@ final class PmemWatches {
         .isPresent();
   }
 
-  private static boolean sameSelector(PmemCSIDeployment one, PmemCSIDeployment other) {
-    Map<String, String> first = selector(one);
-    Map<String, String> second = selector(other);
-    return first.entrySet().stream()
-        .allMatch(
-            label ->
-                second.getOrDefault(label.getKey(), label.getValue()).equals(label.getValue()));
+  private static boolean meet(
+      PmemCSIDeployment one,
+      PmemCSIDeployment other,
+      InformerEventSource<Node, PmemCSIDeployment> nodes) {
+    return nodes
+        .list(
+            node ->
+                labels(node).entrySet().containsAll(selector(one).entrySet())
+                    && labels(node).entrySet().containsAll(selector(other).entrySet()))
+        .findAny()
+        .isPresent();
   }
 
   private static Map<String, String> selector(PmemCSIDeployment resource) {
