@@ -215,23 +215,13 @@ class FieldsIT {
     }
   }
 
-  /** Again when the operator writes the status in the very moment, as kubectl edit would. */
   private void change(String spec) {
-    await(spec)
-        .ignoreExceptionsMatching(
-            e -> e instanceof KubernetesClientException failure && failure.getCode() == 409)
-        .until(
-            () -> {
-              client
-                  .resources(PmemCSIDeployment.class)
-                  .withName(NAME)
-                  .edit(
-                      resource -> {
-                        resource.setSpec(resource(spec).getSpec());
-                        return resource;
-                      });
-              return true;
-            });
+    Edits.edit(
+        client.resources(PmemCSIDeployment.class).withName(NAME),
+        resource -> {
+          resource.setSpec(resource(spec).getSpec());
+          return resource;
+        });
   }
 
   private void awaitObjects(String spec) {

@@ -223,7 +223,7 @@ class PmemDeploymentIT {
     create(withController());
     awaitPhase("Initializing");
     for (HasMetadata object : objects()) {
-      client.resource(object).edit(Vandal::spoil);
+      Edits.edit(client.resource(object), Vandal::spoil);
       await(object.getKind() + " is mended")
           .atMost(Duration.ofSeconds(30))
           .untilAsserted(

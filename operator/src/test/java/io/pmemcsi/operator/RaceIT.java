@@ -45,13 +45,12 @@ class RaceIT {
         "/daemonsets/" + driver.prefix() + "-node",
         () -> {
           client.resource(late).fieldManager(PmemReconciler.FIELD_MANAGER).serverSideApply();
-          driver
-              .daemonSet()
-              .edit(
-                  object -> {
-                    object.getMetadata().getAnnotations().put("controller", "was here");
-                    return object;
-                  });
+          Edits.edit(
+              driver.daemonSet(),
+              object -> {
+                object.getMetadata().getAnnotations().put("controller", "was here");
+                return object;
+              });
         });
 
     operator.start();

@@ -8,7 +8,6 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.Resource;
 import io.pmemcsi.api.pmem.DeploymentCondition;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
@@ -47,21 +46,13 @@ record TestDriver(Sandbox sandbox, String name) {
     return resource;
   }
 
-  /** Again when the operator writes the status in the very moment, as kubectl edit would. */
   void edit(Consumer<PmemCSIDeployment> change) {
-    await(name)
-        .ignoreExceptionsMatching(
-            e -> e instanceof KubernetesClientException failure && failure.getCode() == 409)
-        .until(
-            () -> {
-              self()
-                  .edit(
-                      resource -> {
-                        change.accept(resource);
-                        return resource;
-                      });
-              return true;
-            });
+    Edits.edit(
+        self(),
+        resource -> {
+          change.accept(resource);
+          return resource;
+        });
   }
 
   Resource<PmemCSIDeployment> self() {

@@ -29,8 +29,7 @@ final class Vandal {
           set.getSpec().getTemplate().getSpec().getContainers().getFirst().setImage(TRACE);
       case Deployment deployment ->
           deployment.getSpec().getTemplate().getSpec().getContainers().getFirst().setImage(TRACE);
-      case Service service ->
-          service.getSpec().getSelector().replaceAll((key, value) -> TRACE);
+      case Service service -> service.getSpec().getSelector().replaceAll((key, value) -> TRACE);
       case Secret secret -> secret.getData().replaceAll((key, value) -> TlsSecrets.encoded(TRACE));
       case Role role -> role.getRules().getFirst().setVerbs(List.of(TRACE));
       case ClusterRole role -> role.getRules().getFirst().setVerbs(List.of(TRACE));
