@@ -1,9 +1,6 @@
 package io.pmemcsi.operator;
 
-import io.fabric8.kubernetes.client.Config;
-import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.javaoperatorsdk.operator.Operator;
 import io.javaoperatorsdk.operator.OperatorException;
@@ -52,8 +49,6 @@ public final class OperatorProgram implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(OperatorProgram.class);
   private static final String COMPONENT = "pmem-csi-operator";
   private static final int WORKERS = 8;
-  // about a second; reconcilers try again anyway, and a wrong address is not to look like a hang
-  private static final int RETRIES = 4;
   private static final Duration LOOK_AGAIN = Duration.ofMinutes(10);
 
   private final Operator operator;
@@ -81,7 +76,8 @@ public final class OperatorProgram implements AutoCloseable {
 
   /** Starts with a client of its own; returns once every cache is filled. */
   public static OperatorProgram start(OperatorOptions options, Map<String, String> environment) {
-    return start(client(options), true, options, environment, Clock.systemUTC());
+    return start(
+        ApiAccess.client(options.kubeconfig()), true, options, environment, Clock.systemUTC());
   }
 
   /** Starts with a given client, which stays open when the operator is closed. */
@@ -262,38 +258,8 @@ public final class OperatorProgram implements AutoCloseable {
     } catch (KubernetesClientException e) {
       throw new FatalException(
           "cannot reach the API server %s: %s; check --kubeconfig and that the server runs"
-              .formatted(client.getMasterUrl(), rootCause(e)),
+              .formatted(client.getMasterUrl(), ApiAccess.rootCause(e)),
           e);
     }
-  }
-
-  private static KubernetesClient client(OperatorOptions options) {
-    try {
-      Config config =
-          options
-              .kubeconfig()
-              .map(file -> Config.fromKubeconfig(file.toFile()))
-              .orElseGet(() -> new ConfigBuilder().build());
-      config.setRequestRetryBackoffLimit(RETRIES);
-      return new KubernetesClientBuilder().withConfig(config).build();
-    } catch (RuntimeException e) {
-      throw new FatalException(
-          "%s cannot be used: %s; correct it or name another file with --kubeconfig"
-              .formatted(
-                  options
-                      .kubeconfig()
-                      .map(file -> "kubeconfig " + file)
-                      .orElse("the kubeconfig or account of this machine"),
-                  rootCause(e)),
-          e);
-    }
-  }
-
-  private static String rootCause(Throwable exception) {
-    Throwable cause = exception;
-    while (cause.getCause() != null) {
-      cause = cause.getCause();
-    }
-    return cause.toString();
   }
 }

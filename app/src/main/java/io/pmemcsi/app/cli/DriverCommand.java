@@ -1,5 +1,6 @@
 package io.pmemcsi.app.cli;
 
+import io.pmemcsi.app.convert.NodeConversion;
 import io.pmemcsi.app.settings.DriverSettings;
 import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.base.version.Version;
@@ -66,7 +67,13 @@ final class DriverCommand implements Callable<Integer> {
     warning.run();
     switch (settings.mode()) {
       case NODE -> UntilStopped.run(NodeDriver.start(settings.node()), GRACE);
-      case WEBHOOKS, CONTROLLER, FORCE_CONVERT_RAW_NAMESPACES ->
+      case FORCE_CONVERT_RAW_NAMESPACES -> {
+        settings.kubeconfig().or(() -> Kubeconfig.usual(surroundings)).ifPresent(Kubeconfig::check);
+        NodeConversion.run(settings);
+        // whoever ends here is started again by its DaemonSet until that has seen the new labels
+        UntilStopped.run(() -> {}, Duration.ZERO);
+      }
+      case WEBHOOKS, CONTROLLER ->
           throw new FatalException(
               "-mode=%s is not part of this release: use -mode=node".formatted(settings.mode()));
     }

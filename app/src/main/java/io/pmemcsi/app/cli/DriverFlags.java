@@ -2,10 +2,8 @@ package io.pmemcsi.app.cli;
 
 import io.pmemcsi.app.settings.DriverSettings;
 import io.pmemcsi.app.settings.Flag;
-import io.pmemcsi.app.settings.KubernetesAccess;
 import io.pmemcsi.app.settings.Mode;
 import io.pmemcsi.app.settings.NodeSelector;
-import io.pmemcsi.app.settings.Tls;
 import io.pmemcsi.base.http.ListenAddress;
 import io.pmemcsi.base.names.DriverName;
 import io.pmemcsi.driver.csi.Endpoint;
@@ -17,7 +15,15 @@ import picocli.CommandLine.Option;
 /** The documented flags of the driver, with their documented defaults. */
 final class DriverFlags {
 
-  static final List<String> WITHOUT_EFFECT = List.of("--testEndpoint");
+  /** Those that belong to parts which are not in this release, or never were in this program. */
+  static final List<String> WITHOUT_EFFECT =
+      List.of(
+          "--testEndpoint",
+          "--caFile",
+          "--certFile",
+          "--keyFile",
+          "--kube-api-qps",
+          "--kube-api-burst");
 
   @Option(
       names = "--mode",
@@ -25,8 +31,8 @@ final class DriverFlags {
       order = 1,
       description =
           "What to do: node serves CSI on this node (default); force-convert-raw-namespaces hands"
-              + " raw PMEM namespaces of this node over to LVM; webhooks and controller serve the"
-              + " cluster.")
+              + " raw PMEM namespaces of this node over to LVM, and what they hold is lost. The"
+              + " modes webhooks and controller of other releases are not in this one.")
   private String mode = "node";
 
   @Option(
@@ -89,57 +95,26 @@ final class DriverFlags {
       names = "--nodeSelector",
       paramLabel = "JSON",
       order = 10,
-      description = "Labels of the nodes that run the driver, as a JSON object.")
+      description =
+          "Labels of the nodes that run the driver, as a JSON object; a node whose raw namespaces"
+              + " were converted gets them.")
   private String nodeSelector = "";
 
   @Option(
       names = "--schedulerListen",
       paramLabel = "ADDRESS",
       order = 11,
-      description = "Where the scheduler extender and the webhook are served over HTTPS.")
+      description =
+          "Where the scheduler extender and the webhook are served over HTTPS (not in this"
+              + " release).")
   private String schedulerListen = "";
 
   @Option(
       names = "--insecureSchedulerListen",
       paramLabel = "ADDRESS",
       order = 12,
-      description = "The same over plain HTTP, behind a proxy that does TLS.")
+      description = "The same over plain HTTP, behind a proxy that does TLS (not in this release).")
   private String insecureSchedulerListen = "";
-
-  @Option(
-      names = "--caFile",
-      paramLabel = "FILE",
-      order = 13,
-      description = "Certificate authority that callers are checked against (default ca.pem).")
-  private String caFile = "ca.pem";
-
-  @Option(
-      names = "--certFile",
-      paramLabel = "FILE",
-      order = 14,
-      description = "Certificate of the HTTPS server (default pmem-controller.pem).")
-  private String certFile = "pmem-controller.pem";
-
-  @Option(
-      names = "--keyFile",
-      paramLabel = "FILE",
-      order = 15,
-      description = "Key of the HTTPS server (default pmem-controller-key.pem).")
-  private String keyFile = "pmem-controller-key.pem";
-
-  @Option(
-      names = "--kube-api-qps",
-      paramLabel = "N",
-      order = 16,
-      description = "Lasting rate of calls to the Kubernetes API (default 5).")
-  private double queriesPerSecond = 5;
-
-  @Option(
-      names = "--kube-api-burst",
-      paramLabel = "N",
-      order = 17,
-      description = "Calls to the Kubernetes API that may come at once (default 10).")
-  private int burst = 10;
 
   /** The flags as checked values. */
   DriverSettings settings(Surroundings surroundings) {
@@ -157,11 +132,8 @@ final class DriverFlags {
         metricsPath,
         Flag.optional("-schedulerListen", schedulerListen, ListenAddress::parse),
         Flag.optional("-insecureSchedulerListen", insecureSchedulerListen, ListenAddress::parse),
-        new Tls(Path.of(caFile), Path.of(certFile), Path.of(keyFile)),
-        new KubernetesAccess(
-            Flag.optional("KUBECONFIG", surroundings.variable("KUBECONFIG"), Path::of),
-            queriesPerSecond,
-            burst));
+        Flag.optional(
+            "KUBECONFIG", Kubeconfig.onlyOne(surroundings.variable("KUBECONFIG")), Path::of));
   }
 
   private static DeviceMode deviceMode(String text) {

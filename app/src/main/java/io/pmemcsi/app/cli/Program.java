@@ -35,19 +35,19 @@ public final class Program implements Runnable {
 
   /** Runs a command line to its end and returns the exit code. */
   public static int run(List<String> arguments, Surroundings surroundings) {
-    List<String> normalized = GoFlags.normalize(arguments);
     Ending ending = new Ending(surroundings);
     try {
-      if (!normalized.isEmpty() && normalized.getFirst().equals("driver")) {
+      if (!arguments.isEmpty() && arguments.getFirst().equals("driver")) {
         DriverCommand driver = new DriverCommand(surroundings);
-        if (driver.takes(normalized.subList(1, normalized.size()))) {
+        if (driver.takes(GoFlags.normalize(arguments.subList(1, arguments.size())))) {
           return driver.run(() -> {});
         }
       }
-      return commandLine(surroundings)
+      CommandLine program = commandLine(surroundings);
+      return program
           .setParameterExceptionHandler((exception, given) -> ending.wrongCommandLine(exception))
           .setExecutionExceptionHandler((exception, command, result) -> ending.failed(exception))
-          .execute(normalized.toArray(String[]::new));
+          .execute(GoFlags.normalize(arguments, program).toArray(String[]::new));
     } catch (Exception | Error e) {
       // picocli handles no errors, and nobody is to see a stack trace
       return ending.failed(e);

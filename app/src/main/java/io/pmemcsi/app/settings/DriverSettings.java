@@ -12,9 +12,11 @@ import java.util.Optional;
  * What {@code pmem-csi driver} runs with.
  *
  * @param endpoint where the CSI services listen
+ * @param nodeSelector the labels that a node gets when its memory has been made ready
  * @param metricsListen empty when metrics are switched off
  * @param schedulerListen where the scheduler extender and the webhook listen with TLS
  * @param insecureSchedulerListen the same without TLS, behind a proxy
+ * @param kubeconfig empty for the pod's own account, or the user's usual configuration
  */
 public record DriverSettings(
     Mode mode,
@@ -29,11 +31,10 @@ public record DriverSettings(
     String metricsPath,
     Optional<ListenAddress> schedulerListen,
     Optional<ListenAddress> insecureSchedulerListen,
-    Tls tls,
-    KubernetesAccess kubernetes) {
+    Optional<Path> kubeconfig) {
 
   public DriverSettings {
-    if (mode == Mode.NODE && nodeId.isBlank()) {
+    if (nodeId.isBlank() && (mode == Mode.NODE || mode == Mode.FORCE_CONVERT_RAW_NAMESPACES)) {
       throw new UsageException("-nodeid is empty: give the name of the Kubernetes node");
     }
     if (pmemPercentage < 0 || pmemPercentage > 100) {

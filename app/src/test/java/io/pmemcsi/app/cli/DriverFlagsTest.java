@@ -4,10 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pmemcsi.app.settings.DriverSettings;
-import io.pmemcsi.app.settings.KubernetesAccess;
 import io.pmemcsi.app.settings.Mode;
 import io.pmemcsi.app.settings.NodeSelector;
-import io.pmemcsi.app.settings.Tls;
 import io.pmemcsi.base.error.UsageException;
 import io.pmemcsi.base.http.ListenAddress;
 import io.pmemcsi.base.names.DriverName;
@@ -50,11 +48,7 @@ class DriverFlagsTest {
                 "/metrics",
                 Optional.empty(),
                 Optional.empty(),
-                new Tls(
-                    Path.of("ca.pem"),
-                    Path.of("pmem-controller.pem"),
-                    Path.of("pmem-controller-key.pem")),
-                new KubernetesAccess(Optional.empty(), 5, 10)));
+                Optional.empty()));
   }
 
   @Test
@@ -73,12 +67,7 @@ class DriverFlagsTest {
             "-metricsListen=:10010",
             "-metricsPath=/m",
             "-schedulerListen=:8000",
-            "-insecureSchedulerListen=127.0.0.1:8001",
-            "-caFile=/ca",
-            "-certFile=/cert",
-            "-keyFile=/key",
-            "-kube-api-qps=2.5",
-            "-kube-api-burst=7");
+            "-insecureSchedulerListen=127.0.0.1:8001");
 
     assertThat(settings)
         .isEqualTo(
@@ -95,8 +84,7 @@ class DriverFlagsTest {
                 "/m",
                 Optional.of(new ListenAddress("", 8000)),
                 Optional.of(new ListenAddress("127.0.0.1", 8001)),
-                new Tls(Path.of("/ca"), Path.of("/cert"), Path.of("/key")),
-                new KubernetesAccess(Optional.of(Path.of("/k")), 2.5, 7)));
+                Optional.of(Path.of("/k"))));
   }
 
   @Test
@@ -112,6 +100,7 @@ class DriverFlagsTest {
         "-mode=both | -mode=both is unknown: use node, webhooks",
         "-drivername=Not_A_Name | -drivername=Not_A_Name: driver name",
         "-nodeid= | -nodeid is empty",
+        "-mode=force-convert-raw-namespaces -nodeid= | -nodeid is empty",
         "-endpoint=csi.sock | endpoint \"csi.sock\" is not a Unix socket",
         "-endpoint= | endpoint \"\" is not a Unix socket",
         "-deviceManager=raid | -deviceManager=raid: use lvm, direct or file",
@@ -124,18 +113,18 @@ class DriverFlagsTest {
         "-nodeSelector={\"a\":\"b\" | -nodeSelector={\"a\":\"b\" is no JSON object",
         "-nodeSelector={}{} | -nodeSelector={}{} is no JSON object",
         "-schedulerListen=:8000 | -schedulerListen and -insecureSchedulerListen belong to",
-        "-kube-api-qps=0 | -kube-api-qps=0.0 and -kube-api-burst=10 have to be positive",
       })
   void wrongValuesAreNamed(String argument, String message) {
-    assertThatThrownBy(() -> settings(Map.of(), argument))
+    assertThatThrownBy(() -> settings(Map.of(), argument.split(" ", -1)))
         .isInstanceOf(UsageException.class)
         .hasMessageStartingWith(message);
   }
 
   private static DriverSettings settings(Map<String, String> environment, String... arguments) {
     Line line = new Line();
-    List<String> normalized = GoFlags.normalize(Arrays.asList(arguments));
-    new CommandLine(line).parseArgs(normalized.toArray(String[]::new));
+    CommandLine parser = new CommandLine(line);
+    List<String> normalized = GoFlags.normalize(Arrays.asList(arguments), parser);
+    parser.parseArgs(normalized.toArray(String[]::new));
     return line.flags.settings(
         new Surroundings(environment, InputStream.nullInputStream(), System.out, System.err));
   }

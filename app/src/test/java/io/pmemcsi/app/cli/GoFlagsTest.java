@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
 
 class GoFlagsTest {
 
@@ -21,9 +22,18 @@ class GoFlagsTest {
     "render -f -, render -f -",
     "driver -pmemPercentage -5, driver --pmemPercentage -5",
     "render -- -file, render -- -file",
+    "render -fdeploy/a=b.yaml, render -fdeploy/a=b.yaml",
+    "render -f=a.yaml, render -f=a.yaml",
+    "render -nspace, render -nspace",
+    "render -filename=a.yaml, render --filename=a.yaml",
+    "render -image i, render --image i",
+    "driver -nodid=a, driver --nodid=a",
+    "driver -verbose, driver --verbose",
   })
   void bothSpellingsBecomeOne(String given, String expected) {
-    assertThat(GoFlags.normalize(words(given))).isEqualTo(words(expected));
+    CommandLine program = Program.commandLine(Surroundings.ofProcess());
+
+    assertThat(GoFlags.normalize(words(given), program)).isEqualTo(words(expected));
   }
 
   private static List<String> words(String text) {

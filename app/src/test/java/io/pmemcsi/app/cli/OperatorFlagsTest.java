@@ -85,8 +85,9 @@ class OperatorFlagsTest {
 
   private static OperatorSettings settings(Map<String, String> environment, String... arguments) {
     Line line = new Line();
-    List<String> normalized = GoFlags.normalize(Arrays.asList(arguments));
-    new CommandLine(line).parseArgs(normalized.toArray(String[]::new));
+    CommandLine parser = new CommandLine(line);
+    List<String> normalized = GoFlags.normalize(Arrays.asList(arguments), parser);
+    parser.parseArgs(normalized.toArray(String[]::new));
     return line.flags.settings(
         new Surroundings(environment, InputStream.nullInputStream(), System.out, System.err));
   }

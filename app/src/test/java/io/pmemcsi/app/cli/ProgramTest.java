@@ -63,7 +63,7 @@ class ProgramTest {
   void helpDoesNotShowRetiredFlags() {
     run("driver --help");
 
-    assertThat(out()).doesNotContain("vmodule", "testEndpoint");
+    assertThat(out()).doesNotContain("vmodule", "testEndpoint", "caFile");
   }
 
   @ParameterizedTest
@@ -201,7 +201,7 @@ class ProgramTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"webhooks", "controller", "force-convert-raw-namespaces"})
+  @ValueSource(strings = {"webhooks", "controller"})
   void modesThatAreNotThereSaySo(String mode) {
     assertThat(run("driver -v=0 -mode=" + mode)).isEqualTo(1);
     assertThat(err()).startsWith("pmem-csi: -mode=" + mode + " is not part of this release");

@@ -54,6 +54,16 @@ class RenderCommandTest {
   }
 
   @Test
+  void theNameOfTheFileMayFollowTheFlagAtOnce() throws Exception {
+    Path file = folder.resolve("at-once.yaml");
+    Files.writeString(file, MINIMAL.formatted("at-once.example.org"));
+
+    assertThat(run("render", "-f" + file)).isZero();
+
+    assertThat(out()).contains("name: at-once-example-org-node");
+  }
+
+  @Test
   void everyDocumentOfAFileIsRendered() throws Exception {
     String both =
         "---\n" + MINIMAL.formatted("a.example.org") + "---\n" + MINIMAL.formatted("b.example.org");

@@ -38,6 +38,11 @@ public record DriverName(String value) {
     return value + "/node";
   }
 
+  /** The label by which an administrator asks for the conversion of a node's raw namespaces. */
+  public String convertLabel() {
+    return value + "/convert-raw-namespaces";
+  }
+
   @Override
   public String toString() {
     return value;

@@ -44,6 +44,11 @@ public final class RecordedTools implements CommandRunner {
         .toList();
   }
 
+  /** All commands that were run. */
+  public List<String> commands() {
+    return List.copyOf(commands);
+  }
+
   @Override
   public CommandResult run(Command command) {
     commands.add(command.toString());

@@ -109,7 +109,7 @@ record PmemNames(DriverName driver) {
 
   /** The label by which a node asks for the conversion of its raw namespaces. */
   String convertLabel() {
-    return driverName() + "/convert-raw-namespaces";
+    return driver.convertLabel();
   }
 
   String name(String suffix) {

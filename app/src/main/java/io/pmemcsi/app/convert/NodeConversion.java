@@ -1,0 +1,77 @@
+package io.pmemcsi.app.convert;
+
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.fabric8.kubernetes.client.utils.Serialization;
+import io.pmemcsi.app.settings.DriverSettings;
+import io.pmemcsi.app.settings.NodeSelector;
+import io.pmemcsi.base.error.FatalException;
+import io.pmemcsi.base.names.DriverName;
+import io.pmemcsi.driver.RawNamespaces;
+import io.pmemcsi.operator.ApiAccess;
+import java.util.function.IntSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Makes the raw memory of one node usable and then lets Kubernetes put the driver there. */
+public final class NodeConversion {
+
+  private static final Logger LOG = LoggerFactory.getLogger(NodeConversion.class);
+
+  private final KubernetesClient client;
+  private final String node;
+  private final Relabelling relabelling;
+
+  NodeConversion(KubernetesClient client, String node, DriverName driver, NodeSelector selector) {
+    this.client = client;
+    this.node = node;
+    this.relabelling = new Relabelling(driver, selector);
+  }
+
+  /** Does it for this node, with the real tools. */
+  public static void run(DriverSettings settings) {
+    RawNamespaces namespaces = new RawNamespaces();
+    try (KubernetesClient client = ApiAccess.client(settings.kubeconfig())) {
+      new NodeConversion(client, settings.nodeId(), settings.driverName(), settings.nodeSelector())
+          .run(namespaces::convert, namespaces::explain);
+    }
+  }
+
+  /**
+   * Converts and then relabels, so that the driver does not start before there is something to use.
+   *
+   * @param conversion returns how many namespaces are in use afterwards
+   * @param explanation writes the state of the node to the log, where anything fails
+   */
+  void run(IntSupplier conversion, Runnable explanation) {
+    try {
+      int namespaces = conversion.getAsInt();
+      relabel();
+      LOG.atInfo()
+          .addKeyValue("node", node)
+          .addKeyValue("namespaces", namespaces)
+          .log("Raw namespaces are converted, the node is labelled.");
+    } catch (RuntimeException e) {
+      explanation.run();
+      throw e;
+    }
+  }
+
+  /** All labels change at once: with some of them the node would belong to nobody. */
+  private void relabel() {
+    try {
+      client
+          .nodes()
+          .withName(node)
+          .patch(PatchContext.of(PatchType.JSON_MERGE), Serialization.asJson(relabelling.patch()));
+    } catch (KubernetesClientException e) {
+      throw new FatalException(
+          "cannot change the labels of node %s: %s; check -nodeid, and that this account may patch"
+                  .formatted(node, ApiAccess.rootCause(e))
+              + " nodes",
+          e);
+    }
+  }
+}

@@ -1,0 +1,52 @@
+package io.pmemcsi.operator;
+
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.ConfigBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.pmemcsi.base.error.FatalException;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/** The way to the API server. */
+public final class ApiAccess {
+
+  // about a second; who calls tries again anyway, and a wrong address is not to look like a hang
+  private static final int RETRIES = 4;
+
+  private ApiAccess() {}
+
+  /**
+   * A client of one's own.
+   *
+   * @param kubeconfig empty for the service account of the pod, or what the environment says
+   */
+  public static KubernetesClient client(Optional<Path> kubeconfig) {
+    try {
+      Config config =
+          kubeconfig
+              .map(file -> Config.fromKubeconfig(file.toFile()))
+              .orElseGet(() -> new ConfigBuilder().build());
+      config.setRequestRetryBackoffLimit(RETRIES);
+      return new KubernetesClientBuilder().withConfig(config).build();
+    } catch (RuntimeException e) {
+      throw new FatalException(
+          "%s cannot be used: %s; correct it or name another file with --kubeconfig or KUBECONFIG"
+              .formatted(
+                  kubeconfig
+                      .map(file -> "kubeconfig " + file)
+                      .orElse("the kubeconfig or account of this machine"),
+                  rootCause(e)),
+          e);
+    }
+  }
+
+  /** What lies at the bottom of a failed call, in words for people. */
+  public static String rootCause(Throwable exception) {
+    Throwable cause = exception;
+    while (cause.getCause() != null) {
+      cause = cause.getCause();
+    }
+    return cause.toString();
+  }
+}
