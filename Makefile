@@ -17,6 +17,7 @@ demo: tools build ## the main job with no cluster and no PMEM, in under three mi
 build: ## compiles and packs the program that bin/pmem-csi starts
 	@echo "building (the first time Maven also downloads; it says nothing unless something is wrong)"
 	$(MVN) --quiet --threads 2 package -Dmaven.test.skip
+	build/train-aot
 
 .PHONY: check
 check: ## the quick loop: format, compile, static checks, unit tests

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,6 +22,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 class LauncherIT {
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  private static final Path JAR = Path.of("target/pmem-csi.jar");
 
   @TempDir private Path folder;
 
@@ -61,6 +64,62 @@ class LauncherIT {
     } finally {
       process.destroyForcibly();
     }
+  }
+
+  @Test
+  void theDriverStartsWithItsCacheOfClasses() throws Exception {
+    train();
+
+    // with this option the JVM refuses to start without a cache that fits
+    Process process =
+        start(
+            "pmem-csi-driver",
+            List.of(
+                "-deviceManager=file",
+                "-endpoint=unix://" + folder.resolve("csi.sock"),
+                "-statePath=" + folder.resolve("state"),
+                "-logging-format=json"),
+            "PMEM_CSI_JAVA_OPTIONS=-XX:AOTMode=on");
+    try {
+      await().atMost(PATIENCE).until(() -> err().contains("PMEM-CSI ready.") || !process.isAlive());
+      process.destroy();
+
+      assertThat(process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+      assertThat(out() + err()).contains("PMEM-CSI ready.");
+      assertThat((out() + err()).lines()).allMatch(line -> line.startsWith("{\"ts\":"));
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+
+  @Test
+  void aCacheOfAnotherBuildIsLeftAsideInSilence() throws Exception {
+    train();
+    FileTime built = Files.getLastModifiedTime(JAR);
+    try {
+      Files.setLastModifiedTime(JAR, FileTime.from(built.toInstant().plusSeconds(1)));
+
+      Process process = start("pmem-csi-driver", List.of("-version"));
+
+      assertThat(process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+      assertThat(process.exitValue()).isZero();
+      assertThat(out()).isEqualTo(Version.current() + "\n");
+      assertThat(err()).isEmpty();
+    } finally {
+      Files.setLastModifiedTime(JAR, built);
+    }
+  }
+
+  /** At once where the cache is there already. */
+  private void train() throws Exception {
+    Process process =
+        new ProcessBuilder("../build/train-aot")
+            .redirectOutput(folder.resolve("training").toFile())
+            .redirectErrorStream(true)
+            .start();
+    assertThat(process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    assertThat(folder.resolve("training")).isEmptyFile();
+    assertThat(process.exitValue()).isZero();
   }
 
   @Test
