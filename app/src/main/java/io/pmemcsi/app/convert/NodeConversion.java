@@ -1,16 +1,13 @@
 package io.pmemcsi.app.convert;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.fabric8.kubernetes.client.dsl.base.PatchContext;
-import io.fabric8.kubernetes.client.dsl.base.PatchType;
-import io.fabric8.kubernetes.client.utils.Serialization;
 import io.pmemcsi.app.settings.DriverSettings;
 import io.pmemcsi.app.settings.NodeSelector;
 import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.base.names.DriverName;
 import io.pmemcsi.driver.RawNamespaces;
 import io.pmemcsi.operator.ApiAccess;
+import java.io.IOException;
 import java.util.function.IntSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -62,14 +59,11 @@ public final class NodeConversion {
   /** All labels change at once: with some of them the node would belong to nobody. */
   private void relabel() {
     try {
-      client
-          .nodes()
-          .withName(node)
-          .patch(PatchContext.of(PatchType.JSON_MERGE), Serialization.asJson(relabelling.patch()));
-    } catch (KubernetesClientException e) {
+      new NodePatch(client).send(node, relabelling.patch());
+    } catch (IOException e) {
       throw new FatalException(
           "cannot change the labels of node %s: %s; check -nodeid, and that this account may patch"
-                  .formatted(node, ApiAccess.rootCause(e))
+                  .formatted(node, e.getMessage())
               + " nodes",
           e);
     }
