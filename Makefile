@@ -21,11 +21,11 @@ build: ## compiles and packs the program that bin/pmem-csi starts
 
 .PHONY: check
 check: ## the quick loop: format, compile, static checks, unit tests
-	$(MVN) --threads 2 test
+	@SECONDS=0; $(MVN) --threads 2 test; echo "make check took $$SECONDS s"
 
 .PHONY: test
 test: setup ## every test, on real components, with all set-up
-	$(MVN) --threads 2 verify
+	@SECONDS=0; $(MVN) --threads 2 verify; echo "make test took $$SECONDS s after its set-up"
 
 .PHONY: campaign
 campaign: setup ## the long versions of the tests: hundreds of fault plans, full stress

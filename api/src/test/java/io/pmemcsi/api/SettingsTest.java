@@ -3,6 +3,7 @@ package io.pmemcsi.api;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.kubernetes.api.model.IntOrString;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
@@ -12,14 +13,22 @@ import io.pmemcsi.api.generic.ManagementState;
 import io.pmemcsi.api.generic.NodeUpdateStrategy;
 import io.pmemcsi.api.legacy.Certificates;
 import io.pmemcsi.api.legacy.LegacyDeployment;
+import io.pmemcsi.api.legacy.LegacyDeploymentSpec;
 import io.pmemcsi.api.legacy.LegacySettings;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
+import io.pmemcsi.api.pmem.PmemCSIDeploymentSpec;
 import io.pmemcsi.api.pmem.PmemSettings;
 import io.pmemcsi.api.pmem.TLSMaterial;
+import java.lang.reflect.RecordComponent;
+import java.util.HashMap;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 class SettingsTest {
+
+  private static final Pattern DEFAULT = Pattern.compile("Default: (.*)\\.$");
 
   @Test
   void aPmemDeploymentHasTheDocumentedDefaults() {
@@ -43,6 +52,44 @@ class SettingsTest {
     assertThat(settings.deletionPolicy()).isEqualTo(DeletionPolicy.WHEN_UNUSED);
     assertThat(settings.nodeDriverResources().getRequests())
         .isEqualTo(Map.of("cpu", new Quantity("100m"), "memory", new Quantity("250Mi")));
+  }
+
+  @Test
+  void theDescriptionsOfFieldsNameTheDefaultsThatAreUsed() {
+    PmemSettings pmem = pmem("{}");
+
+    assertThat(described(PmemCSIDeploymentSpec.class))
+        .containsAllEntriesOf(used(pmem))
+        .containsEntry("controllerReplicas", String.valueOf(pmem.controllerReplicas()))
+        .containsEntry("maxUnavailable", pmem.maxUnavailable().toString());
+    assertThat(described(LegacyDeploymentSpec.class)).containsAllEntriesOf(used(legacy("{}")));
+  }
+
+  private static Map<String, String> used(SharedSettings settings) {
+    return Map.of(
+        "pullPolicy", settings.pullPolicy().text(),
+        "deviceMode", settings.deviceMode().text(),
+        "logLevel", String.valueOf(settings.logLevel()),
+        "logFormat", settings.logFormat().text(),
+        "nodeSelector", settings.nodeSelector().toString().replaceAll("[{}]", ""),
+        "pmemPercentage", String.valueOf(settings.pmemPercentage()),
+        "kubeletDir", settings.kubeletDir(),
+        "mutatePods", settings.mutatePods().text(),
+        "deletionPolicy", settings.deletionPolicy().text());
+  }
+
+  /** What the descriptions of a spec's fields say about defaults. */
+  private static Map<String, String> described(Class<? extends Record> spec) {
+    Map<String, String> defaults = new HashMap<>();
+    for (RecordComponent field : spec.getRecordComponents()) {
+      JsonPropertyDescription description =
+          field.getAccessor().getAnnotation(JsonPropertyDescription.class);
+      Matcher matcher = DEFAULT.matcher(description == null ? "" : description.value());
+      if (matcher.find()) {
+        defaults.put(field.getName(), matcher.group(1));
+      }
+    }
+    return defaults;
   }
 
   @Test

@@ -37,12 +37,12 @@ public final class FileModeDriver implements AutoCloseable {
   public static final long POOL = 64L << 30;
 
   static {
-    // tests tell by failing; -Dpmem-csi.test.log=5 shows every command with its output
-    int level = Integer.getInteger("pmem-csi.test.log", -1);
+    // tests tell by failing; -Dtest.verbosity=5 shows every command with its output
+    int level = Integer.getInteger("pmem-csi.v", 0);
     Logging.configure(
         LogFormat.TEXT,
-        new Verbosity(Math.max(0, level)),
-        level < 0 ? OutputStream.nullOutputStream() : System.err);
+        new Verbosity(level),
+        level == 0 ? OutputStream.nullOutputStream() : System.err);
   }
 
   private static final EventLoopGroup LOOP =

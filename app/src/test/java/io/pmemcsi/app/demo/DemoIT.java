@@ -4,28 +4,48 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.io.BufferedReader;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
+/** The demo as users start it. */
 class DemoIT {
+
+  private static final List<String> STEPS =
+      List.of(
+          "CreateVolume",
+          "NodeStageVolume",
+          "NodePublishVolume",
+          "write",
+          "read",
+          "NodeUnpublishVolume",
+          "NodeUnstageVolume",
+          "DeleteVolume");
+
+  @TempDir private Path folder;
 
   @Test
   void theDemoShowsBothHalvesAndLeavesNothingBehind() throws Exception {
     List<Path> before = leftovers();
-    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    Path out = folder.resolve("out");
+    Process demo = demo().redirectErrorStream(true).redirectOutput(out.toFile()).start();
+    try {
+      assertThat(demo.waitFor(3, TimeUnit.MINUTES)).isTrue();
+    } finally {
+      demo.destroyForcibly();
+    }
 
-    Demo.run(new PrintStream(out, true, StandardCharsets.UTF_8));
-
-    String shown = out.toString(StandardCharsets.UTF_8);
+    String shown = Files.readString(out, StandardCharsets.UTF_8);
+    assertThat(demo.exitValue()).as(shown).isZero();
     assertThat(shown)
         .contains("Initializing", "Running", "DaemonSet", "pmem-csi-intel-com-node", "It is back")
         .contains(
@@ -33,28 +53,25 @@ class DemoIT {
         .contains("nothing is left behind");
     // missing programs are no excuse: build/tools installs them
     if (mayMount()) {
-      assertThat(shown).contains("NodePublishVolume", "DeleteVolume").doesNotContain("LEFT OUT");
+      assertThat(shown).doesNotContain("LEFT OUT");
+      for (String step : STEPS) {
+        assertThat(shown)
+            .as("time and capacity of " + step)
+            .containsPattern("(?m)^ *%s +[0-9.]+ s +[0-9,]+ MiB".formatted(step));
+      }
     } else {
       assertThat(shown).contains("LEFT OUT: ");
     }
     assertThat(leftovers()).isEqualTo(before);
     assertThat(Files.readString(Path.of("/proc/self/mounts"))).doesNotContain("pmem-csi-demo-");
+    assertThat(loopFiles()).noneMatch(file -> file.contains("pmem-csi-demo-"));
   }
 
   @Test
   void aStoppedDemoLeavesNothingBehind() throws Exception {
     assumeThat(mayMount()).isTrue();
     List<Path> before = leftovers();
-    Process demo =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home", ""), "bin", "java").toString(),
-                "-XX:+UseSerialGC",
-                "-cp",
-                System.getProperty("java.class.path", ""),
-                "io.pmemcsi.app.Main",
-                "demo")
-            .redirectErrorStream(true)
-            .start();
+    Process demo = demo().redirectErrorStream(true).start();
     try (BufferedReader lines = demo.inputReader(StandardCharsets.UTF_8)) {
       String mounted =
           lines.lines().filter(line -> line.contains("NodeStageVolume")).findFirst().orElse("");
@@ -70,6 +87,24 @@ class DemoIT {
       demo.destroyForcibly();
     }
     assertThat(leftovers()).isEqualTo(before);
+  }
+
+  private static ProcessBuilder demo() {
+    return new ProcessBuilder(Path.of("../bin/pmem-csi").toAbsolutePath().toString(), "demo");
+  }
+
+  /** The files behind all loop devices. */
+  private static List<String> loopFiles() throws IOException {
+    List<String> files = new ArrayList<>();
+    try (DirectoryStream<Path> loops = Files.newDirectoryStream(Path.of("/sys/block"), "loop*")) {
+      for (Path loop : loops) {
+        Path file = loop.resolve("loop/backing_file");
+        if (Files.exists(file)) {
+          files.add(Files.readString(file, StandardCharsets.UTF_8));
+        }
+      }
+    }
+    return files;
   }
 
   private static boolean mayMount() {

@@ -40,6 +40,10 @@ final class GuestJava {
     List<String> line = new ArrayList<>(List.of("/jdk/bin/java"));
     line.addAll(OPTIONS);
     line.add("-XX:AOTCache=" + SHARE + CACHE);
+    int verbosity = Integer.getInteger("pmem-csi.v", 0);
+    if (verbosity > 0) {
+      line.add("-Dpmem-csi.v=" + verbosity);
+    }
     // verifying classes takes most of the start, and the compiler on the host made them
     line.addAll(List.of("-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote"));
     line.addAll(List.of("-cp", classPath, program.getName()));

@@ -9,16 +9,11 @@ final class Comparison {
   private final Server real;
   private final Server embedded;
   private final String namespace;
-  private int sent;
 
   Comparison(Server real, Server embedded, String namespace) {
     this.real = real;
     this.embedded = embedded;
     this.namespace = namespace;
-  }
-
-  int sent() {
-    return sent;
   }
 
   /** What differed; empty where nothing did. */
@@ -32,7 +27,6 @@ final class Comparison {
         embedded.await(step);
         continue;
       }
-      sent++;
       Server.Answer wanted = real.send(step);
       Server.Answer answer = embedded.send(step);
       List<String> lines = new ArrayList<>();
