@@ -61,7 +61,7 @@ class SettingsTest {
     assertThat(described(PmemCSIDeploymentSpec.class))
         .containsAllEntriesOf(used(pmem))
         .containsEntry("controllerReplicas", String.valueOf(pmem.controllerReplicas()))
-        .containsEntry("maxUnavailable", pmem.maxUnavailable().toString());
+        .containsEntry("maxUnavailable", String.valueOf(pmem.maxUnavailable().getIntVal()));
     assertThat(described(LegacyDeploymentSpec.class)).containsAllEntriesOf(used(legacy("{}")));
   }
 
