@@ -14,6 +14,7 @@ import io.pmemcsi.base.http.ListenAddress;
 import io.pmemcsi.base.http.Page;
 import io.pmemcsi.base.http.Pages;
 import io.pmemcsi.base.version.Version;
+import io.pmemcsi.operator.draining.NodeUpdates;
 import io.pmemcsi.operator.events.EventWriter;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.ClusterProbe;
@@ -141,6 +142,7 @@ public final class OperatorProgram implements AutoCloseable {
             facts,
             settings,
             new DeletionGuard(new ApiUsage(client), CSIDriverDeployment.FORCE_DELETION_ANNOTATION),
+            new NodeUpdates(client, () -> facts.get().version(), clock),
             new EventWriter(client, COMPONENT, clock),
             metrics,
             clock);

@@ -11,6 +11,7 @@ import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.api.pmem.PmemSettings;
 import io.pmemcsi.base.error.UsageException;
 import io.pmemcsi.operator.facts.ClusterFacts;
+import io.pmemcsi.operator.facts.KubernetesVersion;
 import io.pmemcsi.operator.generic.GenericBlueprint;
 import io.pmemcsi.operator.generic.OperatorConfig;
 import io.pmemcsi.operator.pmem.PmemBlueprint;
@@ -71,6 +72,15 @@ public final class Rendering {
                       CSIDriverDeployment.GROUP,
                       CSIDriverDeployment.VERSION));
     };
+  }
+
+  /**
+   * Refuses what no cluster could take: a kind that is not handled, or values that do not fit.
+   *
+   * @throws UsageException or IllegalArgumentException with the reason
+   */
+  public void requireHandled(HasMetadata resource) {
+    objects(resource, ClusterFacts.assumed(KubernetesVersion.NEWEST_KNOWN, "any", "any"));
   }
 
   /** The objects as YAML documents. */

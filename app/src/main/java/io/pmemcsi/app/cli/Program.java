@@ -63,6 +63,7 @@ public final class Program implements Runnable {
                 withRetired(new OperatorCommand(surroundings), OperatorFlags.WITHOUT_EFFECT))
             .addSubcommand(driver)
             .addSubcommand(new RenderCommand(surroundings))
+            .addSubcommand(new DiffCommand(surroundings))
             .addSubcommand(new DemoCommand(surroundings))
             .addSubcommand(new VersionCommand(surroundings))
             .addSubcommand(new CommandLine.HelpCommand());

@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.apps.ControllerRevision;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.storage.CSINode;
+import io.fabric8.kubernetes.api.model.storage.CSINodeDriver;
 import io.fabric8.kubernetes.api.model.storage.VolumeAttachment;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.readiness.Readiness;
@@ -256,13 +257,18 @@ final class FleetReader {
         HashSet::new,
         (result, page) -> {
           for (CSINode node : page) {
-            if (node.getSpec().getDrivers().stream()
-                .anyMatch(known -> driver.equals(known.getName()))) {
+            if (isRegistered(driver, node)) {
               result.add(node.getMetadata().getName());
             }
           }
           return result;
         });
+  }
+
+  /** A node without drivers says null, not an empty list. */
+  static boolean isRegistered(String driver, CSINode node) {
+    List<CSINodeDriver> known = node.getSpec().getDrivers();
+    return known != null && known.stream().anyMatch(one -> driver.equals(one.getName()));
   }
 
   private static boolean isOwnedBy(DaemonSet daemonSet, ObjectMeta object) {

@@ -56,45 +56,58 @@ public final class NodeUpdates {
     boolean working = markedOwners().contains(request.owner());
     return switch (request.strategy()) {
       case ROLLING -> {
-        release(request.owner(), request.driver());
+        release(request.owner());
         yield new Progress(UpdateStatus.counted(request.daemonSet()), Optional.empty());
       }
       case ON_DELETE -> {
-        release(request.owner(), request.driver());
+        release(request.owner());
         yield request.isUpToDate() ? upToDate(request) : onDelete(request);
       }
       case DRAINING -> request.isUpToDate() && !working ? upToDate(request) : drain(request);
     };
   }
 
-  /** Ends all work for a resource that is deleted, no longer managed or no longer draining. */
-  public void release(HasMetadata resource, String driver) {
-    release(resource.getMetadata().getUid(), driver);
+  /**
+   * Ends all work for a resource that is deleted, no longer managed or no longer draining. Costs
+   * nothing where there was none.
+   */
+  public void release(HasMetadata resource) {
+    release(resource.getMetadata().getUid());
   }
 
-  private void release(String owner, String driver) {
-    if (!markedOwners().contains(owner)) {
-      return;
+  private void release(String owner) {
+    if (markedOwners().contains(owner)) {
+      takeOff(owner);
+      markedOwners().remove(owner);
     }
-    takeOff(owner, driver);
-    markedOwners().remove(owner);
   }
 
-  /** Nodes change at any time, and a write on top of a change is refused: look again then. */
-  private void takeOff(String owner, String driver) {
+  /**
+   * Takes off the marks for every driver, because a resource may have named another one before.
+   * Nodes change at any time, and a write on top of a change is refused: look again then.
+   */
+  private void takeOff(String owner) {
     Map<String, String> refusals = Map.of();
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-      List<WorkerNode> nodes = reader.nodes().stream().map(node -> bare(node, driver)).toList();
-      List<DrainAction> actions =
-          DrainPlanner.release(new Fleet(driver, owner, "", Optional.empty(), nodes));
-      if (actions.isEmpty()) {
+      boolean clean = true;
+      for (Node node : reader.nodes()) {
+        for (String driver : FleetReader.marks(node).keySet()) {
+          List<DrainAction> actions =
+              DrainPlanner.release(
+                  new Fleet(driver, owner, "", Optional.empty(), List.of(bare(node, driver))));
+          if (!actions.isEmpty()) {
+            clean = false;
+            refusals = executor.run(driver, actions);
+          }
+        }
+      }
+      if (clean) {
         return;
       }
-      refusals = executor.run(driver, actions);
     }
     throw new IllegalStateException(
-        "nodes that were cordoned to update %s cannot be released yet: %s"
-            .formatted(driver, refusals.isEmpty() ? "they keep changing" : refusals));
+        "nodes that were cordoned for an update cannot be released yet: %s"
+            .formatted(refusals.isEmpty() ? "they keep changing" : refusals));
   }
 
   private Progress upToDate(UpdateRequest request) {
@@ -118,7 +131,7 @@ public final class NodeUpdates {
     Map<String, String> refusals = executor.run(request.driver(), plan.actions());
     NodeUpdate status = UpdateStatus.draining(fleet, plan, refusals);
     if (plan.isFinished() && fleet.revision().isPresent()) {
-      markedOwners().remove(request.owner());
+      release(request.owner());
       return new Progress(status, Optional.empty());
     }
     return new Progress(status, again);
@@ -171,7 +184,7 @@ public final class NodeUpdates {
         .addKeyValue("driver", driver)
         .addKeyValue("resource", mark.resource())
         .log("The resource that a node was updated for is gone; the node is released.");
-    takeOff(mark.owner(), driver);
+    takeOff(mark.owner());
   }
 
   private static WorkerNode bare(Node node, String driver) {

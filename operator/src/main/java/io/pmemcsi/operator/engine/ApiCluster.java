@@ -35,7 +35,7 @@ public final class ApiCluster<P extends HasMetadata> implements Cluster {
   private static final long WAIT_MILLIS = 50;
 
   /** The words of the API server's validation, the same from 1.20 on. */
-  private static final Pattern NEVER_CHANGES =
+  static final Pattern NEVER_CHANGES =
       Pattern.compile("immutable|cannot change roleRef|updates to .*forbidden", Pattern.DOTALL);
 
   private final Context<P> context;

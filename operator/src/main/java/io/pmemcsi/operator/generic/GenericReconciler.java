@@ -24,6 +24,8 @@ import io.pmemcsi.api.generic.CSIDriverDeploymentChecks;
 import io.pmemcsi.api.generic.CSIDriverDeploymentStatus;
 import io.pmemcsi.api.generic.DriverCondition;
 import io.pmemcsi.api.generic.GenericSettings;
+import io.pmemcsi.operator.draining.NodeUpdates;
+import io.pmemcsi.operator.draining.UpdateRequest;
 import io.pmemcsi.operator.engine.ApiCluster;
 import io.pmemcsi.operator.engine.Blueprint;
 import io.pmemcsi.operator.engine.Engine;
@@ -69,17 +71,20 @@ public final class GenericReconciler implements Reconciler<CSIDriverDeployment> 
   private final OutcomeListener listener;
   private final Clock clock;
   private final DeletionGuard guard;
+  private final NodeUpdates nodeUpdates;
 
   public GenericReconciler(
       Supplier<ClusterFacts> facts,
       Supplier<OperatorConfig> config,
       DeletionGuard guard,
+      NodeUpdates nodeUpdates,
       EventWriter events,
       OutcomeListener listener,
       Clock clock) {
     this.facts = facts;
     this.config = config;
     this.guard = guard;
+    this.nodeUpdates = nodeUpdates;
     this.watches = new GenericWatches(config);
     this.events = events;
     this.listener = listener;
@@ -102,6 +107,7 @@ public final class GenericReconciler implements Reconciler<CSIDriverDeployment> 
       CSIDriverDeployment resource, Context<CSIDriverDeployment> context) {
     UpdateControl<CSIDriverDeployment> control = UpdateControl.noUpdate();
     if (context.isPrimaryResourceDeleted()) {
+      nodeUpdates.release(resource);
       listener.gone(resource);
       return control;
     }
@@ -110,6 +116,7 @@ public final class GenericReconciler implements Reconciler<CSIDriverDeployment> 
       return control;
     }
     if (isUnmanaged(resource)) {
+      nodeUpdates.release(resource);
       publish(resource, unmanaged(resource, context), context);
       return control;
     }
@@ -219,6 +226,10 @@ public final class GenericReconciler implements Reconciler<CSIDriverDeployment> 
     }
     Availability availability =
         availability(resource, settings.controllerTemplate().isPresent(), context);
+    Optional<NodeUpdates.Progress> progress =
+        daemonSet(resource, context)
+            .filter(found -> found.getStatus() != null)
+            .map(found -> nodeUpdates.advance(request(resource, settings, found)));
     return new Round(
         resource,
         new GenericFindings(
@@ -230,13 +241,31 @@ public final class GenericReconciler implements Reconciler<CSIDriverDeployment> 
                 GenericFindings.condition(
                     SYNC_SUCCESSFUL, true, "Synced", "All objects are as they should be.")),
             Optional.of(availability.children()),
-            Optional.empty()),
-        Optional.empty());
+            progress.map(NodeUpdates.Progress::status)),
+        progress.flatMap(NodeUpdates.Progress::again));
+  }
+
+  private static UpdateRequest request(
+      CSIDriverDeployment resource, GenericSettings settings, DaemonSet daemonSet) {
+    return UpdateRequest.of(
+        resource,
+        settings.driver().value(),
+        settings.nodeUpdateStrategy(),
+        settings.draining(),
+        daemonSet);
+  }
+
+  private static Optional<DaemonSet> daemonSet(
+      CSIDriverDeployment resource, Context<CSIDriverDeployment> context) {
+    return secondary(
+        context, DaemonSet.class, GenericDriver.nodeWorkload(resource.getMetadata().getName()));
   }
 
   /** Removes what was made for the resource, or sets it free; then lets the resource go. */
   private Optional<Duration> remove(
       CSIDriverDeployment resource, Context<CSIDriverDeployment> context) {
+    // an update that is under way ends here, whether the driver may go yet or not
+    nodeUpdates.release(resource);
     if (!Finalizers.has(resource)) {
       return Optional.empty();
     }
@@ -333,8 +362,7 @@ public final class GenericReconciler implements Reconciler<CSIDriverDeployment> 
   private static Availability availability(
       CSIDriverDeployment resource, boolean hasController, Context<CSIDriverDeployment> context) {
     return new Availability(
-        secondary(
-            context, DaemonSet.class, GenericDriver.nodeWorkload(resource.getMetadata().getName())),
+        daemonSet(resource, context),
         secondary(context, Deployment.class, controllerName(resource)),
         hasController);
   }

@@ -1,0 +1,185 @@
+package io.pmemcsi.app.cli;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.apps.Deployment;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.pmemcsi.app.render.ResourceFile;
+import io.pmemcsi.app.render.ResourceFile.Document;
+import io.pmemcsi.app.settings.Flag;
+import io.pmemcsi.base.error.FatalException;
+import io.pmemcsi.base.error.UsageException;
+import io.pmemcsi.base.version.Version;
+import io.pmemcsi.operator.ApiAccess;
+import io.pmemcsi.operator.Rendering;
+import io.pmemcsi.operator.diff.Preview;
+import io.pmemcsi.operator.diff.ResourceDiff;
+import io.pmemcsi.operator.facts.ClusterProbe;
+import io.pmemcsi.operator.generic.ConfigFile;
+import io.pmemcsi.operator.generic.OperatorConfig;
+import io.pmemcsi.operator.install.OperatorInstallation;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** {@code pmem-csi diff}. */
+@Command(
+    name = "diff",
+    mixinStandardHelpOptions = true,
+    description = {
+      "Shows what applying a resource would change on the cluster, without changing it.",
+      "The server is asked by dry runs, which need the right to patch the objects; values of"
+          + " secrets are hidden.%n"
+    },
+    footer = {
+      "",
+      "For example: pmem-csi diff -f deploy/samples/pmem-csi.yaml",
+      "Exit codes, as those of kubectl diff: 0 no difference, 1 differences, 2 an error."
+    })
+final class DiffCommand implements Callable<Integer> {
+
+  private static final int SAME = 0;
+  private static final int DIFFERENT = 1;
+
+  @Option(
+      names = {"-f", "--filename"},
+      required = true,
+      paramLabel = "FILE",
+      order = 1,
+      description =
+          "The resource, in YAML or JSON; several documents are fine; - is standard input.")
+  private String filename = "";
+
+  @Option(
+      names = {"-n", "--namespace"},
+      paramLabel = "NAME",
+      order = 2,
+      description =
+          "The namespace of the operator, and of resources that name none (default pmem-csi).")
+  private String namespace = "pmem-csi";
+
+  @Option(
+      names = "--image",
+      paramLabel = "IMAGE",
+      order = 3,
+      description =
+          "The driver image where the resource names none (default: that of the operator in the"
+              + " cluster).")
+  private String image = "";
+
+  @Option(
+      names = "--kubeconfig",
+      paramLabel = "FILE",
+      order = 4,
+      description =
+          "How to reach the cluster (default $KUBECONFIG, else the pod's own account, else"
+              + " ~/.kube/config).")
+  private String kubeconfig = "";
+
+  @Option(
+      names = "--config",
+      paramLabel = "FILE",
+      order = 5,
+      description =
+          "The operator's configuration for CSIDriverDeployment resources (default none).")
+  private String config = "";
+
+  private final Surroundings surroundings;
+  private final Rendering rendering = new Rendering();
+
+  DiffCommand(Surroundings surroundings) {
+    this.surroundings = surroundings;
+  }
+
+  /** One is the code for differences here, so that every failure has to end with another one. */
+  @Override
+  public Integer call() {
+    try {
+      return differences();
+    } catch (UsageException e) {
+      throw e;
+    } catch (FatalException e) {
+      throw new UsageException(String.valueOf(e.getMessage()), e);
+    } catch (KubernetesClientException e) {
+      throw new UsageException(
+          "the API server refuses or cannot be reached: %s".formatted(reason(e)), e);
+    } catch (RuntimeException e) {
+      throw new UsageException("this should not have happened: " + e, e);
+    }
+  }
+
+  private int differences() {
+    List<HasMetadata> resources = new ArrayList<>();
+    for (Document document : ResourceFile.read(filename, surroundings.in()).documents()) {
+      resources.add(read(document));
+    }
+    OperatorConfig defaults = configuration();
+    Optional<Path> file = file();
+    file.or(() -> Kubeconfig.usual(surroundings)).ifPresent(Kubeconfig::check);
+    boolean same = true;
+    try (KubernetesClient client = ApiAccess.client(file)) {
+      var facts = new ClusterProbe(client).facts(namespace, image(client));
+      var preview = new Preview(client, facts, defaults, Instant.now());
+      for (HasMetadata resource : resources) {
+        ResourceDiff diff = preview.of(resource);
+        surroundings.out().print(diff.describe());
+        same &= diff.isEmpty();
+      }
+    }
+    surroundings.out().flush();
+    return same ? SAME : DIFFERENT;
+  }
+
+  private HasMetadata read(Document document) {
+    try {
+      HasMetadata resource = rendering.read(document.json());
+      rendering.requireHandled(resource);
+      return resource;
+    } catch (UsageException | IllegalArgumentException e) {
+      throw new FatalException("%s: %s".formatted(document.position(), e.getMessage()), e);
+    }
+  }
+
+  private Optional<Path> file() {
+    String named =
+        kubeconfig.isEmpty() ? Kubeconfig.onlyOne(surroundings.variable("KUBECONFIG")) : kubeconfig;
+    return Flag.optional("--kubeconfig", named, Path::of);
+  }
+
+  private OperatorConfig configuration() {
+    Optional<Path> file = Flag.optional("--config", config, Path::of);
+    if (file.isEmpty()) {
+      return OperatorConfig.DEFAULT;
+    }
+    try (var read = new ConfigFile(file.get())) {
+      return read.get();
+    }
+  }
+
+  private String image(KubernetesClient client) {
+    if (!image.isEmpty()) {
+      return image;
+    }
+    Deployment operator =
+        client
+            .apps()
+            .deployments()
+            .inNamespace(namespace)
+            .withName(OperatorInstallation.NAME)
+            .get();
+    return operator == null
+        ? "pmem-csi-driver:" + Version.current()
+        : operator.getSpec().getTemplate().getSpec().getContainers().getFirst().getImage();
+  }
+
+  private static String reason(KubernetesClientException e) {
+    return e.getStatus() != null && e.getStatus().getMessage() != null
+        ? e.getStatus().getMessage()
+        : ApiAccess.rootCause(e);
+  }
+}

@@ -1,0 +1,179 @@
+package io.pmemcsi.operator.diff;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Namespaced;
+import io.fabric8.kubernetes.api.model.Secret;
+import io.fabric8.kubernetes.api.model.Service;
+import io.fabric8.kubernetes.api.model.ServiceAccount;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.apps.Deployment;
+import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
+import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBinding;
+import io.fabric8.kubernetes.api.model.rbac.Role;
+import io.fabric8.kubernetes.api.model.rbac.RoleBinding;
+import io.fabric8.kubernetes.api.model.storage.CSIDriver;
+import io.fabric8.kubernetes.api.model.storage.StorageClass;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import io.pmemcsi.api.generic.CSIDriverDeployment;
+import io.pmemcsi.api.generic.GenericSettings;
+import io.pmemcsi.api.pmem.PmemCSIDeployment;
+import io.pmemcsi.operator.Rendering;
+import io.pmemcsi.operator.diff.ObjectDiff.Fate;
+import io.pmemcsi.operator.engine.Blueprint;
+import io.pmemcsi.operator.engine.DryRunCluster;
+import io.pmemcsi.operator.engine.DryRunCluster.Intent;
+import io.pmemcsi.operator.engine.Engine;
+import io.pmemcsi.operator.engine.FormerLabels;
+import io.pmemcsi.operator.engine.Marks;
+import io.pmemcsi.operator.engine.ObjectRef;
+import io.pmemcsi.operator.engine.Outcome;
+import io.pmemcsi.operator.engine.Owner;
+import io.pmemcsi.operator.facts.ClusterFacts;
+import io.pmemcsi.operator.generic.GenericBlueprint;
+import io.pmemcsi.operator.generic.GenericReconciler;
+import io.pmemcsi.operator.generic.OperatorConfig;
+import io.pmemcsi.operator.pmem.PmemPreview;
+import io.pmemcsi.operator.pmem.PmemReconciler;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs the operator's own engine for a resource that nobody has applied yet, on a cluster that
+ * keeps nothing.
+ */
+public final class Preview {
+
+  /** Stands in for what only the server can give to a resource that it does not have yet. */
+  private static final String NO_UID = "00000000-0000-0000-0000-000000000000";
+
+  private static final List<Class<? extends HasMetadata>> KINDS =
+      List.of(
+          CSIDriver.class,
+          ServiceAccount.class,
+          Role.class,
+          RoleBinding.class,
+          ClusterRole.class,
+          ClusterRoleBinding.class,
+          Secret.class,
+          Service.class,
+          StorageClass.class,
+          Deployment.class,
+          DaemonSet.class,
+          MutatingWebhookConfiguration.class);
+
+  private final KubernetesClient client;
+  private final ClusterFacts facts;
+  private final OperatorConfig config;
+  private final Instant now;
+  private final ShownObject shown;
+
+  /**
+   * A preview on the cluster behind a client.
+   *
+   * @param config that of the operator in the cluster
+   */
+  public Preview(KubernetesClient client, ClusterFacts facts, OperatorConfig config, Instant now) {
+    this.client = client;
+    this.facts = facts;
+    this.config = config;
+    this.now = now;
+    this.shown = new ShownObject(client.getKubernetesSerialization());
+  }
+
+  /** What applying this resource would change; it has been read and checked. */
+  public ResourceDiff of(HasMetadata resource) {
+    if (resource instanceof Namespaced && resource.getMetadata().getNamespace() == null) {
+      resource.getMetadata().setNamespace(facts.namespace());
+    }
+    Optional<HasMetadata> live = Optional.ofNullable(client.resource(resource).get());
+    resource.getMetadata().setUid(live.map(found -> found.getMetadata().getUid()).orElse(NO_UID));
+    Blueprint blueprint = blueprint(resource);
+    boolean generic = resource instanceof CSIDriverDeployment;
+    String manager = generic ? GenericReconciler.FIELD_MANAGER : PmemReconciler.FIELD_MANAGER;
+    var marks = new Marks(HasMetadata.getGroup(resource.getClass()));
+    var cluster = new DryRunCluster(client, manager, marks, KINDS);
+    Outcome outcome =
+        new Engine(
+                marks,
+                manager,
+                generic ? FormerLabels.DROP : FormerLabels.KEEP,
+                client.getKubernetesSerialization())
+            .bring(Owner.of(resource), blueprint, cluster);
+    var diffs = new ArrayList<ObjectDiff>();
+    diffs.add(own(resource, live));
+    cluster.intents().stream().map(intent -> diff(intent, outcome)).forEach(diffs::add);
+    return new ResourceDiff(diffs, outcome.conflicts());
+  }
+
+  private Blueprint blueprint(HasMetadata resource) {
+    return switch (resource) {
+      case PmemCSIDeployment pmem -> PmemPreview.blueprint(pmem, facts, this::secret, now);
+      case CSIDriverDeployment generic ->
+          GenericBlueprint.of(
+              generic.getMetadata().getNamespace(),
+              generic.getMetadata().getName(),
+              GenericSettings.of(generic),
+              config,
+              facts);
+      default -> Blueprint.of(new Rendering().objects(resource, facts));
+    };
+  }
+
+  private Optional<Secret> secret(String name) {
+    return Optional.ofNullable(
+        client.secrets().inNamespace(facts.namespace()).withName(name).get());
+  }
+
+  /** As {@code kubectl apply} does it: the spec of the file counts, labels are added. */
+  private ObjectDiff own(HasMetadata resource, Optional<HasMetadata> live) {
+    var ref = ObjectRef.of(resource);
+    String after = shown.text(resource);
+    if (live.isEmpty()) {
+      return new ObjectDiff(ref, Fate.CREATED, UnifiedDiff.of("", after));
+    }
+    KubernetesSerialization serialization = client.getKubernetesSerialization();
+    HasMetadata merged = serialization.clone(resource);
+    var metadata = merged.getMetadata();
+    var old = live.get().getMetadata();
+    metadata.setLabels(merged(old.getLabels(), metadata.getLabels()));
+    metadata.setAnnotations(merged(old.getAnnotations(), metadata.getAnnotations()));
+    String hunks = UnifiedDiff.of(shown.text(live.get()), shown.text(merged));
+    return new ObjectDiff(ref, hunks.isEmpty() ? Fate.UNCHANGED : Fate.CHANGED, hunks);
+  }
+
+  private ObjectDiff diff(Intent intent, Outcome outcome) {
+    String before = intent.before().map(shown::text).orElse("");
+    String after = intent.after().map(shown::text).orElse("");
+    HasMetadata any = intent.after().or(intent::before).orElseThrow();
+    var ref = ObjectRef.of(any);
+    String hunks = UnifiedDiff.of(before, after);
+    if (intent.before().isEmpty()) {
+      return new ObjectDiff(ref, Fate.CREATED, hunks);
+    }
+    if (intent.after().isEmpty()) {
+      return new ObjectDiff(ref, Fate.DELETED, hunks);
+    }
+    boolean recreated = outcome.recreated().stream().anyMatch(ref::isSameObjectAs);
+    return new ObjectDiff(
+        ref, recreated ? Fate.RECREATED : hunks.isEmpty() ? Fate.UNCHANGED : Fate.CHANGED, hunks);
+  }
+
+  private static Map<String, String> merged(
+      @Nullable Map<String, String> live, @Nullable Map<String, String> written) {
+    var result = new LinkedHashMap<String, String>();
+    if (live != null) {
+      result.putAll(live);
+    }
+    if (written != null) {
+      result.putAll(written);
+    }
+    return result;
+  }
+}

@@ -1,0 +1,50 @@
+package io.pmemcsi.operator.diff;
+
+import io.pmemcsi.operator.diff.ObjectDiff.Fate;
+import io.pmemcsi.operator.engine.ObjectRef;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * What applying one resource would change.
+ *
+ * @param conflicts objects of others in the way: the operator would write nothing
+ */
+public record ResourceDiff(List<ObjectDiff> objects, List<ObjectRef> conflicts) {
+
+  public ResourceDiff {
+    objects = List.copyOf(objects);
+    conflicts = List.copyOf(conflicts);
+  }
+
+  public boolean isEmpty() {
+    return conflicts.isEmpty()
+        && objects.stream().allMatch(object -> object.fate() == Fate.UNCHANGED);
+  }
+
+  /** For a person, with the counts in the last line. */
+  public String describe() {
+    String changes = objects.stream().map(ObjectDiff::describe).collect(Collectors.joining());
+    String refusals =
+        conflicts.stream()
+            .map(
+                object ->
+                    "%s: exists, but was not made for this resource: the operator would write"
+                            .formatted(object)
+                        + " nothing until it is gone\n")
+            .collect(Collectors.joining());
+    return changes
+        + refusals
+        + "%d created, %d changed, %d deleted and created again, %d deleted, %d unchanged\n"
+            .formatted(
+                count(Fate.CREATED),
+                count(Fate.CHANGED),
+                count(Fate.RECREATED),
+                count(Fate.DELETED),
+                count(Fate.UNCHANGED));
+  }
+
+  private long count(Fate fate) {
+    return objects.stream().filter(object -> object.fate() == fate).count();
+  }
+}

@@ -1,0 +1,39 @@
+package io.pmemcsi.operator.pmem;
+
+import io.fabric8.kubernetes.api.model.Secret;
+import io.pmemcsi.api.pmem.PmemCSIDeployment;
+import io.pmemcsi.api.pmem.PmemSettings;
+import io.pmemcsi.base.error.FatalException;
+import io.pmemcsi.operator.engine.Blueprint;
+import io.pmemcsi.operator.facts.ClusterFacts;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.function.Function;
+
+/** What the operator would want of a resource on the cluster that is there. */
+public final class PmemPreview {
+
+  private PmemPreview() {}
+
+  /**
+   * The blueprint with the certificates that are on the cluster.
+   *
+   * @param secrets finds a secret in the operator's namespace
+   */
+  public static Blueprint blueprint(
+      PmemCSIDeployment resource,
+      ClusterFacts facts,
+      Function<String, Optional<Secret>> secrets,
+      Instant now) {
+    PmemSettings settings = PmemSettings.of(resource);
+    PmemCertificates.Prepared prepared =
+        new PmemCertificates(settings, facts, now).prepare(secrets, secrets);
+    prepared
+        .failure()
+        .ifPresent(
+            failure -> {
+              throw new FatalException("the operator would refuse it: " + failure);
+            });
+    return PmemBlueprint.of(settings, facts, prepared.certificates(), prepared.secrets());
+  }
+}
