@@ -1,0 +1,58 @@
+package io.pmemcsi.operator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.pmemcsi.api.generic.Draining;
+import io.pmemcsi.api.generic.NodeUpdate;
+import io.pmemcsi.api.generic.NodeUpdateStrategy;
+import io.pmemcsi.testbed.kubernetes.PaperNodes;
+import io.pmemcsi.testbed.kubernetes.Sandbox;
+import io.pmemcsi.testbed.kubernetes.WithKubernetes;
+import org.junit.jupiter.api.Test;
+
+/**
+ * A real server refuses evictions for a disruption budget only while pods run; hollow nodes cannot
+ * mount CSI volumes, so that here pods run on paper.
+ */
+@WithKubernetes
+class DisruptionBudgetIT {
+
+  private static final String ID = "budget";
+  private static final Draining IMPATIENT = new Draining(2, 1, 600, 600, null);
+
+  @Test
+  void budgetPausesTheRollOutUntilItIsGone(Sandbox sandbox) {
+    try (var nodes = PaperNodes.create(sandbox.cluster(), 2, DrainingStage.labels(ID)).runPods()) {
+      var stage = DrainingStage.set(sandbox, ID, nodes.names()).sparingOperators();
+      HasMetadata budget = stage.budget("web-budget");
+      stage.play(stage::isSettled);
+      stage.changeTemplate();
+
+      NodeUpdate paused =
+          stage.run(
+              NodeUpdateStrategy.DRAINING,
+              IMPATIENT,
+              status ->
+                  Boolean.TRUE.equals(status.paused())
+                      && String.valueOf(status.message()).contains("web-budget"));
+
+      assertThat(paused.message())
+          .contains("Waiting longer than allowed for", "pod", "web-", "may not be evicted");
+      assertThat(paused.outdated())
+          .anySatisfy(
+              node -> {
+                assertThat(node.step()).isEqualTo("Evicting");
+                assertThat(node.safeToRestart()).isFalse();
+                assertThat(node.message()).contains("web-budget");
+              });
+
+      sandbox.client().resource(budget).delete();
+      NodeUpdate last = stage.run(NodeUpdateStrategy.DRAINING, IMPATIENT, stage::isDone);
+
+      assertThat(last.paused()).isNull();
+      assertThat(stage.cordoned()).isEmpty();
+      assertThat(stage.restartsUnderVolumes()).isEmpty();
+    }
+  }
+}

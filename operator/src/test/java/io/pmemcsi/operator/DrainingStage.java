@@ -1,0 +1,536 @@
+package io.pmemcsi.operator;
+
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.NodeBuilder;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.apps.DaemonSetBuilder;
+import io.fabric8.kubernetes.api.model.storage.CSINode;
+import io.fabric8.kubernetes.api.model.storage.CSINodeBuilder;
+import io.fabric8.kubernetes.api.model.storage.VolumeAttachment;
+import io.fabric8.kubernetes.api.model.storage.VolumeAttachmentBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.fabric8.kubernetes.client.http.BasicBuilder;
+import io.fabric8.kubernetes.client.http.HttpRequest;
+import io.fabric8.kubernetes.client.http.Interceptor;
+import io.fabric8.kubernetes.client.readiness.Readiness;
+import io.pmemcsi.api.generic.CSIDriverDeployment;
+import io.pmemcsi.api.generic.Draining;
+import io.pmemcsi.api.generic.NodeUpdate;
+import io.pmemcsi.api.generic.NodeUpdateStrategy;
+import io.pmemcsi.operator.draining.Mark;
+import io.pmemcsi.operator.draining.NodeUpdates;
+import io.pmemcsi.operator.draining.UpdateRequest;
+import io.pmemcsi.operator.facts.KubernetesVersion;
+import io.pmemcsi.operator.install.OperatorInstallation;
+import io.pmemcsi.testbed.kubernetes.Sandbox;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
+
+/**
+ * A driver, and as many applications with volumes as there are nodes, on a real cluster. What no
+ * hollow node does is played here: the attacher (VolumeAttachment objects follow the pods) and
+ * kubelet's registration of the driver (CSINode objects follow the driver pods).
+ */
+final class DrainingStage {
+
+  private final Sandbox sandbox;
+  private final KubernetesClient client;
+  private final String id;
+  private final String driver;
+  private final List<String> nodes;
+  private final InstalledOperator operator;
+  private final boolean driverByOperator;
+  private final AtomicInteger writesLeft = new AtomicInteger();
+  private final KubernetesClient mortal;
+  private final List<String> restartsUnderVolumes = new ArrayList<>();
+  private Map<String, String> lastDriverPods = Map.of();
+  private int writesPerOperator = 1;
+  private int template;
+  private int deaths;
+
+  private DrainingStage(Sandbox sandbox, String id, List<String> nodes, boolean driverByOperator) {
+    this.sandbox = sandbox;
+    this.operator = InstalledOperator.install(sandbox);
+    this.driverByOperator = driverByOperator;
+    this.client = sandbox.client();
+    this.id = id;
+    this.driver = id + ".csi.example.com";
+    this.nodes = nodes;
+    this.mortal =
+        new KubernetesClientBuilder()
+            .withConfig(sandbox.clientAs(OperatorInstallation.NAME).getConfiguration())
+            .withHttpClientBuilderConsumer(
+                builder -> builder.addOrReplaceInterceptor("death", new Death(writesLeft)))
+            .build();
+    sandbox.cleanUp(mortal::close);
+  }
+
+  /** How the nodes of a stage must be labelled. */
+  static Map<String, String> labels(String id) {
+    return Map.of("test/" + id, "yes");
+  }
+
+  /** With a driver that was put there by hand, and a resource that no operator looks at. */
+  static DrainingStage set(Sandbox sandbox, String id, List<String> nodes) {
+    var stage = new DrainingStage(sandbox, id, nodes, false);
+    stage.createDriver();
+    stage.createResource();
+    stage.createApplications();
+    return stage;
+  }
+
+  /** With the driver that a running operator makes of the resource. */
+  static DrainingStage withOperator(Sandbox sandbox, String id, List<String> nodes) {
+    var stage = new DrainingStage(sandbox, id, nodes, true);
+    stage.operator.start();
+    stage.createResource();
+    stage.createApplications();
+    return stage;
+  }
+
+  InstalledOperator operator() {
+    return operator;
+  }
+
+  private void createDriver() {
+    sandbox.create(
+        read(
+            """
+            apiVersion: storage.k8s.io/v1
+            kind: CSIDriver
+            metadata: {name: %s}
+            spec: {attachRequired: false}
+            """
+                .formatted(driver)));
+    client.resource(daemonSet()).create();
+  }
+
+  private void createApplications() {
+    for (int i = 0; i < nodes.size(); i++) {
+      sandbox.create(
+          read(
+              """
+              apiVersion: v1
+              kind: PersistentVolume
+              metadata: {name: %s-pv-%d}
+              spec:
+                capacity: {storage: 1Gi}
+                accessModes: [ReadWriteOnce]
+                persistentVolumeReclaimPolicy: Retain
+                claimRef: {namespace: %s, name: data-web-%d}
+                csi: {driver: %s, volumeHandle: handle-%d}
+              """
+                  .formatted(id, i, client.getNamespace(), i, driver, i)));
+    }
+    client
+        .resource(
+            read(
+                """
+                apiVersion: apps/v1
+                kind: StatefulSet
+                metadata: {name: web}
+                spec:
+                  serviceName: web
+                  replicas: %d
+                  podManagementPolicy: Parallel
+                  selector: {matchLabels: {app: web}}
+                  template:
+                    metadata: {labels: {app: web}}
+                    spec:
+                      terminationGracePeriodSeconds: 0
+                      nodeSelector: {test/%s: "yes"}
+                      containers: [{name: web, image: any, volumeMounts: [{name: data, mountPath: /data}]}]
+                  volumeClaimTemplates:
+                  - metadata: {name: data}
+                    spec:
+                      accessModes: [ReadWriteOnce]
+                      storageClassName: ""
+                      resources: {requests: {storage: 1Gi}}
+                """
+                    .formatted(nodes.size(), id)))
+        .create();
+    sandbox.cleanUp(this::removeApplications);
+  }
+
+  private void createResource() {
+    client
+        .resource(
+            read(
+                """
+                apiVersion: csidriver.storage.openshift.io/v1alpha1
+                kind: CSIDriverDeployment
+                metadata: {name: drained}
+                spec:
+                  driverName: %s
+                  driverSocket: /run/csi/csi.sock
+                  nodeUpdateStrategy: Draining
+                  deletionPolicy: Immediate
+                  csiDriver: {attachRequired: false}
+                  driverPerNodeTemplate:
+                    spec:
+                      terminationGracePeriodSeconds: 0
+                      nodeSelector: {test/%s: "yes"}
+                      containers:
+                      - {name: driver, image: "any:0", securityContext: {privileged: true}}
+                """
+                    .formatted(driver, id)))
+        .create();
+  }
+
+  private DaemonSet daemonSet() {
+    return (DaemonSet)
+        read(
+            """
+            apiVersion: apps/v1
+            kind: DaemonSet
+            metadata: {name: driver}
+            spec:
+              selector: {matchLabels: {app: driver}}
+              updateStrategy: {type: OnDelete}
+              template:
+                metadata: {labels: {app: driver}}
+                spec:
+                  terminationGracePeriodSeconds: 0
+                  nodeSelector: {test/%s: "yes"}
+                  containers: [{name: driver, image: "any:0"}]
+            """
+                .formatted(id));
+  }
+
+  /** One turn of those who are played, and a look at who restarted what. */
+  void act() {
+    Map<String, String> now = driverPods();
+    lastDriverPods.forEach(
+        (node, pod) -> {
+          if (!pod.equals(now.get(node)) && hasVolumes(node)) {
+            restartsUnderVolumes.add(node);
+          }
+        });
+    lastDriverPods = now;
+    attach();
+    nodes.forEach(node -> register(node, now.containsKey(node)));
+  }
+
+  void play(BooleanSupplier until) {
+    await()
+        .atMost(Duration.ofMinutes(2))
+        .pollInterval(Duration.ofMillis(200))
+        .pollInSameThread()
+        .until(
+            () -> {
+              act();
+              return until.getAsBoolean();
+            });
+    restartsUnderVolumes.clear();
+    deaths = 0;
+  }
+
+  /** Whether drivers are ready everywhere and all applications have a node. */
+  boolean isSettled() {
+    return driverPods().size() == nodes.size()
+        && webPods().stream().filter(pod -> pod.getSpec().getNodeName() != null).count()
+            == nodes.size();
+  }
+
+  /** Takes the next steps with a new operator, which as a rule dies at its second write. */
+  Optional<NodeUpdate> advance(NodeUpdateStrategy strategy, Draining settings) {
+    writesLeft.set(writesPerOperator);
+    var resource = client.resources(CSIDriverDeployment.class).withName("drained").get();
+    var version = sandbox.version();
+    var updates =
+        new NodeUpdates(
+            mortal,
+            () -> new KubernetesVersion(version.major(), version.minor()),
+            Clock.systemUTC());
+    try {
+      return Optional.of(
+          updates
+              .advance(
+                  UpdateRequest.of(
+                      resource,
+                      driver,
+                      strategy,
+                      settings,
+                      client.apps().daemonSets().withName("driver").get()))
+              .status());
+    } catch (IllegalStateException e) {
+      if (!isDead()) {
+        throw e;
+      }
+      return Optional.empty();
+    } finally {
+      deaths += isDead() ? 1 : 0;
+    }
+  }
+
+  private boolean isDead() {
+    return writesLeft.get() < 0;
+  }
+
+  /** Advances with ever new operators until the status says so. */
+  NodeUpdate run(NodeUpdateStrategy strategy, Draining settings, Predicate<NodeUpdate> until) {
+    var last = new AtomicReference<NodeUpdate>();
+    await()
+        .atMost(Duration.ofMinutes(4))
+        .pollInterval(Duration.ofMillis(200))
+        .pollInSameThread()
+        .until(
+            () -> {
+              act();
+              advance(strategy, settings).ifPresent(last::set);
+              return last.get() != null && until.test(last.get());
+            });
+    return last.get();
+  }
+
+  /** Whether every node runs the wanted revision. */
+  boolean isDone(NodeUpdate status) {
+    return status.outdated().isEmpty()
+        && Integer.valueOf(nodes.size()).equals(status.updatedNodes());
+  }
+
+  /** Lets operators live until the end of their round. */
+  DrainingStage sparingOperators() {
+    writesPerOperator = Integer.MAX_VALUE;
+    return this;
+  }
+
+  int deaths() {
+    return deaths;
+  }
+
+  List<String> restartsUnderVolumes() {
+    return restartsUnderVolumes;
+  }
+
+  void changeTemplate() {
+    template++;
+    if (driverByOperator) {
+      client
+          .resources(CSIDriverDeployment.class)
+          .withName("drained")
+          .patch(
+              PatchContext.of(PatchType.JSON_MERGE),
+              """
+              {"spec": {"driverPerNodeTemplate": {"spec": {"containers": [{"name": "driver",
+                "image": "any:%d", "securityContext": {"privileged": true}}]}}}}
+              """
+                  .formatted(template));
+      return;
+    }
+    client
+        .apps()
+        .daemonSets()
+        .withName("driver")
+        .edit(
+            found ->
+                new DaemonSetBuilder(found)
+                    .editSpec()
+                    .editTemplate()
+                    .editSpec()
+                    .editFirstContainer()
+                    .withImage("any:" + template)
+                    .endContainer()
+                    .endSpec()
+                    .endTemplate()
+                    .endSpec()
+                    .build());
+  }
+
+  /** Forbids every eviction of the applications. */
+  HasMetadata budget(String name) {
+    return client
+        .resource(
+            read(
+                """
+                apiVersion: %s
+                kind: PodDisruptionBudget
+                metadata: {name: %s}
+                spec:
+                  minAvailable: %d
+                  selector: {matchLabels: {app: web}}
+                """
+                    .formatted(
+                        sandbox.version().isAtLeast(1, 21) ? "policy/v1" : "policy/v1beta1",
+                        name,
+                        nodes.size())))
+        .create();
+  }
+
+  /** Deletes the resource and makes another one of the same name. */
+  void replaceResource() {
+    client.resources(CSIDriverDeployment.class).withName("drained").delete();
+    await()
+        .until(() -> client.resources(CSIDriverDeployment.class).withName("drained").get() == null);
+    createResource();
+  }
+
+  void cordon(String node) {
+    unschedulable(node, true);
+  }
+
+  void uncordon(String node) {
+    unschedulable(node, false);
+  }
+
+  private void unschedulable(String node, boolean value) {
+    client
+        .nodes()
+        .withName(node)
+        .edit(
+            found -> new NodeBuilder(found).editSpec().withUnschedulable(value).endSpec().build());
+  }
+
+  /** Ready driver pods, by node. */
+  Map<String, String> driverPods() {
+    var result = new TreeMap<String, String>();
+    DaemonSet daemonSet =
+        client.apps().daemonSets().withName(driverByOperator ? "drained-node" : "driver").get();
+    if (daemonSet == null) {
+      return result;
+    }
+    client.pods().withLabelSelector(daemonSet.getSpec().getSelector()).list().getItems().stream()
+        .filter(pod -> pod.getMetadata().getDeletionTimestamp() == null)
+        .filter(Readiness::isPodReady)
+        .forEach(pod -> result.put(pod.getSpec().getNodeName(), pod.getMetadata().getName()));
+    return result;
+  }
+
+  List<String> cordoned() {
+    return nodes(
+        node -> node.getSpec() != null && Boolean.TRUE.equals(node.getSpec().getUnschedulable()));
+  }
+
+  /** Nodes on which an operator works. */
+  List<String> marked() {
+    return nodes(
+        node -> {
+          Map<String, String> annotations = node.getMetadata().getAnnotations();
+          return annotations != null && !Mark.of(annotations).isEmpty();
+        });
+  }
+
+  private List<String> nodes(Predicate<Node> which) {
+    return client.nodes().withLabels(labels(id)).list().getItems().stream()
+        .filter(which)
+        .map(node -> node.getMetadata().getName())
+        .toList();
+  }
+
+  boolean hasVolumes(String node) {
+    return attachments().stream().anyMatch(found -> found.getSpec().getNodeName().equals(node))
+        || webPods().stream().anyMatch(pod -> node.equals(pod.getSpec().getNodeName()));
+  }
+
+  private List<Pod> webPods() {
+    return client.pods().withLabel("app", "web").list().getItems();
+  }
+
+  private List<VolumeAttachment> attachments() {
+    return client.storage().v1().volumeAttachments().list().getItems().stream()
+        .filter(found -> found.getSpec().getAttacher().equals(driver))
+        .toList();
+  }
+
+  private void attach() {
+    var wanted = new TreeMap<String, VolumeAttachment>();
+    for (Pod pod : webPods()) {
+      String node = pod.getSpec().getNodeName();
+      if (node != null) {
+        String name = pod.getMetadata().getName();
+        String volume = id + "-pv-" + name.substring(name.lastIndexOf('-') + 1);
+        wanted.put(volume + "-" + node, attachment(volume, node));
+      }
+    }
+    for (VolumeAttachment found : attachments()) {
+      if (wanted.remove(found.getMetadata().getName()) == null) {
+        client.resource(found).delete();
+      }
+    }
+    wanted.values().forEach(missing -> client.resource(missing).create());
+  }
+
+  /** In the order that the protection of volumes in use asks for. */
+  private void removeApplications() {
+    client.apps().statefulSets().withName("web").delete();
+    await()
+        .until(
+            () -> {
+              client.pods().withLabel("app", "web").withGracePeriod(0).delete();
+              client.persistentVolumeClaims().delete();
+              return client.persistentVolumeClaims().list().getItems().isEmpty();
+            });
+    attachments().forEach(found -> client.resource(found).delete());
+  }
+
+  private VolumeAttachment attachment(String volume, String node) {
+    return new VolumeAttachmentBuilder()
+        .withNewMetadata()
+        .withName(volume + "-" + node)
+        .endMetadata()
+        .withNewSpec()
+        .withAttacher(driver)
+        .withNodeName(node)
+        .withNewSource()
+        .withPersistentVolumeName(volume)
+        .endSource()
+        .endSpec()
+        .build();
+  }
+
+  private void register(String node, boolean registered) {
+    CSINode found = client.storage().v1().csiNodes().withName(node).get();
+    boolean known =
+        found != null
+            && found.getSpec().getDrivers() != null
+            && found.getSpec().getDrivers().stream().anyMatch(d -> d.getName().equals(driver));
+    if (known == registered) {
+      return;
+    }
+    var builder =
+        found == null
+            ? new CSINodeBuilder().withNewMetadata().withName(node).endMetadata().withNewSpec()
+            : new CSINodeBuilder(found).editSpec();
+    if (registered) {
+      builder.addNewDriver().withName(driver).withNodeID(node).endDriver();
+    } else {
+      builder.removeMatchingFromDrivers(one -> driver.equals(one.getName()));
+    }
+    CSINode next = builder.endSpec().build();
+    if (found == null) {
+      client.resource(next).create();
+    } else {
+      client.resource(next).update();
+    }
+  }
+
+  private HasMetadata read(String yaml) {
+    return client.getKubernetesSerialization().unmarshal(yaml);
+  }
+
+  /** Lets so many writes through, and no other. */
+  private record Death(AtomicInteger writesLeft) implements Interceptor {
+    @Override
+    public void before(BasicBuilder builder, HttpRequest request, RequestTags tags) {
+      if (!request.method().equals("GET") && writesLeft.decrementAndGet() < 0) {
+        throw new IllegalStateException("this operator is dead");
+      }
+    }
+  }
+}
