@@ -66,11 +66,7 @@ final class DriverCommand implements Callable<Integer> {
         .log("PMEM-CSI started.");
     warning.run();
     switch (settings.mode()) {
-      case NODE -> {
-        NodeDriver driver = NodeDriver.start(settings.node());
-        ClassCachePages.releaseLater();
-        UntilStopped.run(driver, GRACE);
-      }
+      case NODE -> UntilStopped.run(NodeDriver.start(settings.node()), GRACE);
       case FORCE_CONVERT_RAW_NAMESPACES -> {
         settings.kubeconfig().or(() -> Kubeconfig.usual(surroundings)).ifPresent(Kubeconfig::check);
         NodeConversion.run(settings);
