@@ -15,6 +15,7 @@ import io.pmemcsi.base.http.Page;
 import io.pmemcsi.base.http.Pages;
 import io.pmemcsi.base.version.Version;
 import io.pmemcsi.operator.draining.NodeUpdates;
+import io.pmemcsi.operator.engine.CompactStore;
 import io.pmemcsi.operator.events.EventWriter;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.ClusterProbe;
@@ -153,6 +154,9 @@ public final class OperatorProgram implements AutoCloseable {
                 .withName("csidriverdeployment")
                 .withFieldManager(GenericReconciler.FIELD_MANAGER)
                 .withTriggerReconcilerOnAllEvents(true)
+                .withItemStore(
+                    new CompactStore<>(
+                        CSIDriverDeployment.class, client.getKubernetesSerialization()))
                 .withReconciliationMaxInterval(LOOK_AGAIN)
                 .withRetry(retry()));
     var program = new OperatorProgram(operator, workers, client, ownClient, lease, config);

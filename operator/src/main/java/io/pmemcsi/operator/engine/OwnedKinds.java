@@ -18,13 +18,19 @@ import java.util.stream.Collectors;
  * memory.
  *
  * @param namespaces where namespaced objects are; empty for everywhere
+ * @param many whether there may be thousands of objects, so that memory counts more than time
  */
 public record OwnedKinds(
-    List<Class<? extends HasMetadata>> kinds, Set<String> namespaces, Marks marks) {
+    List<Class<? extends HasMetadata>> kinds, Set<String> namespaces, Marks marks, boolean many) {
 
   public OwnedKinds {
     kinds = List.copyOf(kinds);
     namespaces = Set.copyOf(namespaces);
+  }
+
+  /** Kinds of which there are few objects. */
+  public OwnedKinds(List<Class<? extends HasMetadata>> kinds, Set<String> namespaces, Marks marks) {
+    this(kinds, namespaces, marks, false);
   }
 
   /** One watch per kind. */
@@ -49,6 +55,10 @@ public record OwnedKinds(
             .withName(sourceName(kind))
             .withLabelSelector(marks.uidLabel())
             .withSecondaryToPrimaryMapper(object -> owners(object, primary));
+    if (many) {
+      builder.withItemStore(
+          new CompactStore<>(kind, context.getClient().getKubernetesSerialization()));
+    }
     boolean limited = Namespaced.class.isAssignableFrom(kind) && !namespaces.isEmpty();
     return new InformerEventSource<>(
         (limited ? builder.withNamespaces(namespaces) : builder.withWatchAllNamespaces()).build(),

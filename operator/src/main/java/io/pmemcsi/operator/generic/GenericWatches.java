@@ -52,7 +52,8 @@ final class GenericWatches {
               Deployment.class,
               DaemonSet.class),
           Set.of(),
-          MARKS);
+          MARKS,
+          true);
   private final SimpleInboundEventSource<CSIDriverDeployment> wakeUps =
       new SimpleInboundEventSource<>("wake-ups");
   private final Supplier<OperatorConfig> config;
