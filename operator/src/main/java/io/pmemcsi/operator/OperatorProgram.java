@@ -6,6 +6,7 @@ import io.javaoperatorsdk.operator.Operator;
 import io.javaoperatorsdk.operator.OperatorException;
 import io.javaoperatorsdk.operator.api.config.ConfigurationServiceOverrider;
 import io.javaoperatorsdk.operator.api.config.LeaderElectionConfigurationBuilder;
+import io.javaoperatorsdk.operator.processing.event.rate.LinearRateLimiter;
 import io.javaoperatorsdk.operator.processing.retry.GenericRetry;
 import io.pmemcsi.api.generic.CSIDriverDeployment;
 import io.pmemcsi.base.error.FatalException;
@@ -51,6 +52,7 @@ public final class OperatorProgram implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(OperatorProgram.class);
   private static final String COMPONENT = "pmem-csi-operator";
   private static final int WORKERS = 8;
+  private static final int RUNS_PER_SECOND = 10;
   private static final Duration LOOK_AGAIN = Duration.ofMinutes(10);
 
   private final Operator operator;
@@ -135,6 +137,7 @@ public final class OperatorProgram implements AutoCloseable {
                 .withName("pmemcsideployment")
                 .withFieldManager(PmemReconciler.FIELD_MANAGER)
                 .withReconciliationMaxInterval(LOOK_AGAIN)
+                .withRateLimiter(rateLimiter())
                 .withRetry(retry()));
     Supplier<OperatorConfig> settings =
         config.<Supplier<OperatorConfig>>map(file -> file).orElse(() -> OperatorConfig.DEFAULT);
@@ -158,11 +161,17 @@ public final class OperatorProgram implements AutoCloseable {
                     new CompactStore<>(
                         CSIDriverDeployment.class, client.getKubernetesSerialization()))
                 .withReconciliationMaxInterval(LOOK_AGAIN)
+                .withRateLimiter(rateLimiter())
                 .withRetry(retry()));
     var program = new OperatorProgram(operator, workers, client, ownClient, lease, config);
     program.run(options.metrics(), registry, facts.get());
     config.ifPresent(file -> file.onChange(generic::configurationChanged));
     return program;
+  }
+
+  /** For each resource: somebody who sets a value back each time must not keep us busy. */
+  private static LinearRateLimiter rateLimiter() {
+    return new LinearRateLimiter(Duration.ofSeconds(1), RUNS_PER_SECOND);
   }
 
   private static GenericRetry retry() {

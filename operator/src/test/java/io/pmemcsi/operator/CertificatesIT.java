@@ -113,6 +113,15 @@ class CertificatesIT {
   }
 
   @Test
+  void certificatesOfOpenShiftAreRefusedElsewhere() {
+    create("controllerTLSSecret: -openshift-");
+
+    awaitPhase("Failed");
+    assertThat(status().reason()).contains("controllerTLSSecret: -openshift- needs OpenShift");
+    assertThat(condition("CertsReady")).isEqualTo("False");
+  }
+
+  @Test
   void nodeCertificatesAreVerifiedToo() {
     var authority = new Certificates("one");
     var server =

@@ -58,7 +58,6 @@ class FieldsIT {
           "controllerTLSSecret: tls",
           "controllerTLSSecret: tls, controllerReplicas: 3",
           "controllerTLSSecret: tls, mutatePods: Never",
-          "controllerTLSSecret: tls, mutatePods: Always",
           "controllerTLSSecret: tls, schedulerNodePort: 31234",
           "controllerTLSSecret: tls, controllerDriverResources: {requests: {cpu: 150m}}",
           "labels: {team: a}");

@@ -24,10 +24,15 @@ class RunningIT {
   void runningMeansThatEveryPodOfThisGenerationIsReady(Sandbox sandbox) {
     InstalledOperator.install(sandbox).start();
     var driver = new TestDriver(sandbox, "running.example.com");
-    driver.create("controllerTLS: {managed: true}, nodeSelector: {test/running: \"yes\"}");
+    driver.create(
+        "controllerTLS: {managed: true}, mutatePods: Always,"
+            + " nodeSelector: {test/running: \"yes\"}");
     sandbox.cleanUp(HollowNodes.start(sandbox.cluster(), 1, Map.of("test/running", "yes"))::close);
 
     awaitRunning(driver, 1);
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .untilAsserted(() -> assertThat(failurePolicy(driver)).isEqualTo("Fail"));
     assertThat(pods(sandbox))
         .hasSize(2)
         .allSatisfy(pod -> assertThat(Readiness.getInstance().isReady(pod)).isTrue());
@@ -37,7 +42,7 @@ class RunningIT {
             resource.setSpec(
                 driver
                     .resource(
-                        "controllerTLS: {managed: true}, logLevel: 5,"
+                        "controllerTLS: {managed: true}, mutatePods: Always, logLevel: 5,"
                             + " nodeSelector: {test/running: \"yes\"}")
                     .getSpec()));
 
@@ -55,7 +60,7 @@ class RunningIT {
     InstalledOperator.install(sandbox).start();
     var driver = new TestDriver(sandbox, "roomless.example.com");
     driver.create(
-        "controllerTLS: {managed: true},"
+        "controllerTLS: {managed: true}, mutatePods: Always,"
             + " controllerDriverResources: {requests: {cpu: \"100000\"}}");
 
     await()
@@ -69,6 +74,21 @@ class RunningIT {
                                 .contains("0 of 1 replicas are ready")
                                 .contains("has no node")));
     assertThat(driver.status().phaseOrNew()).isEqualTo("Initializing");
+    assertThat(failurePolicy(driver)).as("pods of others must not wait for it").isEqualTo("Ignore");
+  }
+
+  private static String failurePolicy(TestDriver driver) {
+    return driver
+        .sandbox()
+        .client()
+        .admissionRegistration()
+        .v1()
+        .mutatingWebhookConfigurations()
+        .withName(driver.prefix() + "-hook")
+        .get()
+        .getWebhooks()
+        .getFirst()
+        .getFailurePolicy();
   }
 
   private static void awaitRunning(TestDriver driver, long generation) {

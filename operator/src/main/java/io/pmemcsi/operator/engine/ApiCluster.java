@@ -117,7 +117,7 @@ public final class ApiCluster<P extends HasMetadata> implements Cluster {
                   source.handleRecentResourceUpdate(
                       ResourceID.fromResource(applied), applied, actual));
     } catch (KubernetesClientException e) {
-      if (e.getCode() == UNPROCESSABLE && NEVER_CHANGES.matcher(message(e)).find()) {
+      if (e.getCode() == UNPROCESSABLE && onlyImmutable(e)) {
         throw new ImmutableFieldException(ObjectRef.of(wanted), e);
       }
       throw e;
@@ -237,6 +237,16 @@ public final class ApiCluster<P extends HasMetadata> implements Cluster {
 
   private KubernetesClient client() {
     return context.getClient();
+  }
+
+  /** With another cause besides, the object could be deleted but not be created again. */
+  private static boolean onlyImmutable(KubernetesClientException e) {
+    var details = e.getStatus() == null ? null : e.getStatus().getDetails();
+    if (details == null || details.getCauses().isEmpty()) {
+      return NEVER_CHANGES.matcher(message(e)).find();
+    }
+    return details.getCauses().stream()
+        .allMatch(cause -> NEVER_CHANGES.matcher(String.valueOf(cause.getMessage())).find());
   }
 
   private static String message(KubernetesClientException e) {

@@ -31,6 +31,10 @@ record OwnedFields(String fieldManager, KubernetesSerialization serialization) {
   private static final Set<String> IDENTITY = Set.of("apiVersion", "kind");
 
   private static final Set<String> NAMES = Set.of("name", "namespace", "uid");
+
+  /** From 1.21 on owned as a whole; the server adds nothing, and a label less selects more. */
+  private static final Set<String> SELECTORS = Set.of("nodeSelector", "selector", "matchLabels");
+
   private static final Set<String> AMOUNTS = Set.of("limits", "requests", "sizeLimit");
 
   boolean match(HasMetadata actual, HasMetadata wanted) {
@@ -147,6 +151,7 @@ record OwnedFields(String fieldManager, KubernetesSerialization serialization) {
       return true;
     }
     return switch (want) {
+      case Map<?, ?> wanted when SELECTORS.contains(name) -> wanted.equals(have);
       case Map<?, ?> wanted when have instanceof Map<?, ?> actual ->
           wanted.keySet().stream()
               .allMatch(key -> contains(within(name, key), wanted.get(key), actual.get(key)));

@@ -3,10 +3,12 @@ package io.pmemcsi.operator.pmem;
 import io.pmemcsi.api.pmem.DeploymentCondition;
 import io.pmemcsi.api.pmem.DriverComponent;
 import io.pmemcsi.api.pmem.UnpreparedNode;
+import io.pmemcsi.operator.engine.ObjectRef;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /**
  * What one look at a driver has brought to light, without any times.
@@ -43,6 +45,29 @@ record Findings(
     var all = new ArrayList<>(conditions);
     all.add(condition);
     return new Findings(generation, failure, all, components, unpreparedNodes, certificateExpires);
+  }
+
+  /** The same while objects are on their way out that somebody else still holds. */
+  Findings waitingFor(List<ObjectRef> objects) {
+    String held =
+        "waiting until %s is gone: somebody else's finalizer holds it"
+            .formatted(objects.stream().map(ObjectRef::toString).collect(Collectors.joining(", ")));
+    var others =
+        conditions.stream()
+            .filter(condition -> !condition.type().equals(DeploymentCondition.DRIVER_DEPLOYED))
+            .toList();
+    return new Findings(
+            generation, failure, others, components, unpreparedNodes, certificateExpires)
+        .and(condition(DeploymentCondition.DRIVER_DEPLOYED, false, held));
+  }
+
+  /** Why not all objects are there, if so. */
+  Optional<String> notDeployed() {
+    return conditions.stream()
+        .filter(condition -> condition.type().equals(DeploymentCondition.DRIVER_DEPLOYED))
+        .filter(condition -> condition.status().equals(FALSE))
+        .map(condition -> String.valueOf(condition.reason()))
+        .findFirst();
   }
 
   /** Whether pods are on their way which may yet meet trouble. */

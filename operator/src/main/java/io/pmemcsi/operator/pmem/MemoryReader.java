@@ -8,14 +8,14 @@ import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.OptionalLong;
 
-/** Asks a driver pod how much persistent memory it has found. */
+/** Asks a driver pod how much persistent memory it manages. */
 @FunctionalInterface
 interface MemoryReader {
 
-  /** The bytes that the driver counts on its node; empty if it gives no answer. */
-  OptionalLong totalBytes(String podIp);
+  /** The bytes that the driver may use on its node; empty if it gives no answer. */
+  OptionalLong managedBytes(String podIp);
 
-  /** Reads the metric {@code pmem_amount_total} from the pod's metrics. */
+  /** Reads the metric {@code pmem_amount_managed} from the pod's metrics. */
   static MemoryReader overHttp() {
     HttpClient http = HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(2)).build();
     return ip -> {
@@ -27,7 +27,7 @@ interface MemoryReader {
               .build();
       try {
         HttpResponse<String> answer = http.send(request, HttpResponse.BodyHandlers.ofString());
-        return answer.statusCode() == 200 ? total(answer.body()) : OptionalLong.empty();
+        return answer.statusCode() == 200 ? managed(answer.body()) : OptionalLong.empty();
       } catch (IOException e) {
         return OptionalLong.empty();
       } catch (InterruptedException e) {
@@ -37,11 +37,14 @@ interface MemoryReader {
     };
   }
 
-  /** From the text format of Prometheus. */
-  static OptionalLong total(String metrics) {
+  /**
+   * From the text format of Prometheus. Memory that is there but not prepared counts in {@code
+   * pmem_amount_total}, and is of no use to the driver.
+   */
+  static OptionalLong managed(String metrics) {
     return metrics
         .lines()
-        .filter(line -> line.startsWith("pmem_amount_total"))
+        .filter(line -> line.startsWith("pmem_amount_managed"))
         .map(line -> line.substring(line.lastIndexOf(' ') + 1))
         .mapToLong(value -> (long) Double.parseDouble(value))
         .max();

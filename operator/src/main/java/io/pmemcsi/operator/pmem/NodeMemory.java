@@ -21,7 +21,7 @@ final class NodeMemory {
   private static final Duration ASK_AGAIN = Duration.ofMinutes(1);
   private static final Duration FORGET = Duration.ofMinutes(30);
 
-  private record Answer(Instant asked, OptionalLong totalBytes) {}
+  private record Answer(Instant asked, OptionalLong managedBytes) {}
 
   private final MemoryReader reader;
   private final Clock clock;
@@ -49,9 +49,9 @@ final class NodeMemory {
             node ->
                 new UnpreparedNode(
                     node,
-                    "The driver found no persistent memory that it may use: create regions and"
-                        + " namespaces on the node, or label it %s=force."
-                            .formatted(names.convertLabel())))
+                    "The driver %s manages no persistent memory: create regions and namespaces on"
+                            .formatted(names.driverName())
+                        + " the node, then restart the driver's pod."))
         .toList();
   }
 
@@ -65,12 +65,17 @@ final class NodeMemory {
     }
     answers.put(
         uid,
-        new Answer(clock.instant(), known == null ? OptionalLong.empty() : known.totalBytes()));
+        new Answer(clock.instant(), known == null ? OptionalLong.empty() : known.managedBytes()));
     Thread.ofVirtual()
         .name("memory-of-" + pod.getMetadata().getName())
         .start(
             () -> {
-              var answer = new Answer(clock.instant(), reader.totalBytes(ip));
+              OptionalLong bytes = reader.managedBytes(ip);
+              // no answer is no news
+              var answer =
+                  new Answer(
+                      clock.instant(),
+                      bytes.isEmpty() && known != null ? known.managedBytes() : bytes);
               Answer before = answers.put(uid, answer);
               if (hasNothing(before) != hasNothing(answer)) {
                 changed.run();
@@ -79,13 +84,13 @@ final class NodeMemory {
   }
 
   private boolean due(Answer known) {
-    return known.totalBytes().orElse(0) == 0
+    return known.managedBytes().orElse(0) == 0
         && clock.instant().isAfter(known.asked().plus(ASK_AGAIN));
   }
 
   private static boolean hasNothing(@Nullable Answer answer) {
     return answer != null
-        && answer.totalBytes().isPresent()
-        && answer.totalBytes().getAsLong() == 0;
+        && answer.managedBytes().isPresent()
+        && answer.managedBytes().getAsLong() == 0;
   }
 }

@@ -19,6 +19,11 @@ import java.util.Optional;
 /** Every object of a driver, from its settings and the facts about the cluster. */
 public final class PmemBlueprint {
 
+  /** Pods are refused while the webhook does not answer. */
+  static final String MUST_ANSWER = "Fail";
+
+  private static final String MAY_ANSWER = "Ignore";
+
   private PmemBlueprint() {}
 
   /**
@@ -28,35 +33,44 @@ public final class PmemBlueprint {
    */
   public static Blueprint of(
       PmemSettings settings, ClusterFacts facts, Optional<ControllerCertificates> certificates) {
-    return of(settings, facts, certificates, List.of());
+    return of(settings, facts, certificates, List.of(), true);
   }
 
+  /**
+   * Computes the objects with what a cluster shows besides the facts.
+   *
+   * @param answering whether the webhook answers, so that it may be made a must
+   */
   static Blueprint of(
       PmemSettings settings,
       ClusterFacts facts,
       Optional<ControllerCertificates> certificates,
-      List<HasMetadata> secrets) {
+      List<HasMetadata> secrets,
+      boolean answering) {
     var driver = new Driver(settings, facts);
     var wanted = new ArrayList<HasMetadata>();
     wanted.add(csiDriver(driver));
     wanted.addAll(new NodeAccess(driver).objects());
     wanted.addAll(secrets);
-    certificates.ifPresent(with -> addController(driver, with, wanted));
+    certificates.ifPresent(with -> addController(driver, with, answering, wanted));
     wanted.add(new NodePods(driver).daemonSet());
     wanted.addAll(new NodeSetup(driver).objects());
     return new Blueprint(wanted, formerly(driver));
   }
 
   private static void addController(
-      Driver driver, ControllerCertificates certificates, List<HasMetadata> wanted) {
+      Driver driver,
+      ControllerCertificates certificates,
+      boolean answering,
+      List<HasMetadata> wanted) {
     var controller = new Controller(driver, certificates);
     var services = new ControllerServices(driver, certificates);
     wanted.addAll(controller.access());
     wanted.add(services.scheduler());
     Optional<String> failurePolicy =
         switch (driver.settings().mutatePods()) {
-          case ALWAYS -> Optional.of("Fail");
-          case TRY -> Optional.of("Ignore");
+          case ALWAYS -> Optional.of(answering ? MUST_ANSWER : MAY_ANSWER);
+          case TRY -> Optional.of(MAY_ANSWER);
           case NEVER -> Optional.empty();
         };
     // OpenShift makes the certificate for the webhook's service, so it is needed in any case

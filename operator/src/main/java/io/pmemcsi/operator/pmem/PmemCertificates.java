@@ -15,6 +15,7 @@ import io.pmemcsi.operator.certs.CertificateCheck;
 import io.pmemcsi.operator.certs.RenewalPlan;
 import io.pmemcsi.operator.certs.TlsFiles;
 import io.pmemcsi.operator.facts.ClusterFacts;
+import io.pmemcsi.operator.facts.ServedApi;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -75,7 +76,11 @@ public final class PmemCertificates {
       return new Prepared(
           Optional.empty(),
           List.of(),
-          List.of(Findings.condition(type, false, reason, message)),
+          List.of(
+              Findings.condition(type, false, reason, message),
+              // what is missing was not verified, and what is wrong cannot be used
+              Findings.condition(
+                  type.equals(CERTS_READY) ? CERTS_VERIFIED : CERTS_READY, false, reason, message)),
           Optional.of(message),
           Optional.empty(),
           Optional.empty());
@@ -112,14 +117,7 @@ public final class PmemCertificates {
     try {
       return switch (driver.settings().tls()) {
         case TLSMaterial.None() -> Prepared.nothing();
-        case TLSMaterial.NamedSecret(String name) when name.equals(OPENSHIFT) ->
-            new Prepared(
-                assumed(driver.settings()),
-                List.of(),
-                List.of(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty());
+        case TLSMaterial.NamedSecret(String name) when name.equals(OPENSHIFT) -> openshift();
         case TLSMaterial.NamedSecret(String name) -> named(name, users.apply(name));
         case TLSMaterial.Inline inline -> inline(inline);
         case TLSMaterial.Managed managed -> managed(managed, own);
@@ -127,6 +125,24 @@ public final class PmemCertificates {
     } catch (BadCertificateException e) {
       return Prepared.failed(CERTS_VERIFIED, NOT_VERIFIED, String.valueOf(e.getMessage()));
     }
+  }
+
+  private Prepared openshift() {
+    if (!driver.facts().serves(ServedApi.OPENSHIFT_SECURITY)) {
+      return Prepared.failed(
+          CERTS_READY,
+          NOT_READY,
+          "controllerTLSSecret: %s needs OpenShift, which this cluster is not: name a secret or use"
+                  .formatted(OPENSHIFT)
+              + " controllerTLS");
+    }
+    return new Prepared(
+        assumed(driver.settings()),
+        List.of(),
+        List.of(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty());
   }
 
   private Prepared named(String name, Optional<Secret> secret) {

@@ -34,6 +34,6 @@ public final class PmemPreview {
             failure -> {
               throw new FatalException("the operator would refuse it: " + failure);
             });
-    return PmemBlueprint.of(settings, facts, prepared.certificates(), prepared.secrets());
+    return PmemBlueprint.of(settings, facts, prepared.certificates(), prepared.secrets(), true);
   }
 }

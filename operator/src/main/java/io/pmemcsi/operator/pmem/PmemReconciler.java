@@ -6,6 +6,7 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -155,6 +156,16 @@ public final class PmemReconciler
         engine(context).remove(Owner.of(resource), new ApiCluster<>(context, watches.owned()));
     listener.brought(resource, outcome);
     if (!outcome.complete()) {
+      Findings found =
+          new Findings(
+                  resource.getMetadata().getGeneration(),
+                  Optional.empty(),
+                  List.of(),
+                  List.of(),
+                  resource.getStatus().unpreparedNodes(),
+                  Optional.ofNullable(resource.getStatus().certificateExpires()))
+              .waitingFor(outcome.pending());
+      status.write(resource, found, context.getClient());
       return DeleteControl.noFinalizerRemoval().rescheduleAfter(SOON);
     }
     searchedForFormer.remove(resource.getMetadata().getUid());
@@ -184,7 +195,7 @@ public final class PmemReconciler
         DeletionDecision.Hold.CONDITION, true, DeletionDecision.Hold.REASON, hold.message());
   }
 
-  /** What the API server refuses is told in the status, too. */
+  /** Whatever goes wrong is told in the status, too. */
   private <T> T telling(
       PmemCSIDeployment resource, Context<PmemCSIDeployment> context, Supplier<T> walk) {
     try {
@@ -196,6 +207,13 @@ public final class PmemReconciler
             failed(resource, "the API server refuses: " + message(e)),
             context.getClient());
       }
+      throw e;
+    } catch (RuntimeException e) {
+      // a mistake of ours, which the next attempt will hardly mend by itself
+      status.write(
+          resource,
+          failed(resource, "internal error: %s; see the operator's log".formatted(e)),
+          context.getClient());
       throw e;
     }
   }
@@ -222,11 +240,36 @@ public final class PmemReconciler
       if (prepared.failure().isPresent()) {
         return new Round(failed(resource, prepared), Optional.empty());
       }
-      blueprint = PmemBlueprint.of(settings, known, prepared.certificates(), prepared.secrets());
+      blueprint =
+          PmemBlueprint.of(
+              settings,
+              known,
+              prepared.certificates(),
+              prepared.secrets(),
+              answers(new PmemNames(settings.driver()), context));
     } catch (IllegalArgumentException e) {
       return new Round(failed(resource, String.valueOf(e.getMessage())), Optional.empty());
     }
     return bring(resource, settings, prepared, blueprint, context);
+  }
+
+  /**
+   * Whether the webhook has answered once. Before that it must not be able to refuse pods: those of
+   * the whole cluster would wait for a controller that perhaps never starts.
+   */
+  private static boolean answers(PmemNames names, Context<PmemCSIDeployment> context) {
+    boolean ready =
+        Components.controller(
+                secondary(context, Deployment.class, names.controller()), Optional::empty)
+            .status()
+            .equals(DriverComponent.READY);
+    return ready
+        || secondary(context, MutatingWebhookConfiguration.class, names.webhookConfiguration())
+            .filter(
+                hook ->
+                    hook.getWebhooks().stream()
+                        .anyMatch(one -> PmemBlueprint.MUST_ANSWER.equals(one.getFailurePolicy())))
+            .isPresent();
   }
 
   /** One that we wrote a moment ago must be seen, or it would be issued again. */
@@ -270,7 +313,7 @@ public final class PmemReconciler
     searchedForFormer.add(uid);
     Findings found = deployed(resource, settings, prepared, context);
     if (!outcome.complete()) {
-      return new Round(found, Optional.of(SOON));
+      return new Round(found.waitingFor(outcome.pending()), Optional.of(SOON));
     }
     if (found.awaitsPods()) {
       return new Round(found, Optional.of(ASK_PODS_AGAIN));
@@ -342,13 +385,10 @@ public final class PmemReconciler
 
   private static Optional<DeploymentCondition> sharing(
       PmemCSIDeployment resource, Context<PmemCSIDeployment> context) {
-    String own = resource.getMetadata().getName();
-    List<PmemCSIDeployment> others =
-        context
-            .getPrimaryCache()
-            .list(other -> !other.getMetadata().getName().equals(own))
-            .toList();
-    return NodeSharing.condition(resource, others, PmemWatches.nodes(context));
+    return NodeSharing.condition(
+        resource,
+        PmemWatches.others(context, resource.getMetadata().getName()),
+        PmemWatches.nodes(context));
   }
 
   private static Findings failed(PmemCSIDeployment resource, PmemCertificates.Prepared prepared) {

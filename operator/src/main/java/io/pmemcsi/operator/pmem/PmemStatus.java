@@ -10,12 +10,16 @@ import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 /** From the last status and what was found now to the next status. */
 final class PmemStatus {
 
   static final String ALL_DEPLOYED = "All driver components are deployed successfully";
+
+  private static final Set<String> CERTIFICATES =
+      Set.of(DeploymentCondition.CERTS_READY, DeploymentCondition.CERTS_VERIFIED);
 
   private PmemStatus() {}
 
@@ -24,11 +28,16 @@ final class PmemStatus {
       PmemCSIDeploymentStatus previous, Findings found, Instant now) {
     List<DriverComponent> components = components(previous, found, now);
     boolean ready =
-        !components.isEmpty()
+        found.notDeployed().isEmpty()
+            && !components.isEmpty()
             && components.stream().allMatch(part -> part.status().equals(DriverComponent.READY));
     String phase =
         found.failure().isPresent() ? PHASE_FAILED : ready ? PHASE_RUNNING : PHASE_INITIALIZING;
-    String reason = found.failure().orElseGet(() -> ready ? ALL_DEPLOYED : waitingFor(components));
+    String reason =
+        found
+            .failure()
+            .or(found::notDeployed)
+            .orElseGet(() -> ready ? ALL_DEPLOYED : waitingFor(components));
     var next =
         new PmemCSIDeploymentStatus(
             phase,
@@ -78,10 +87,21 @@ final class PmemStatus {
         .toList();
   }
 
+  /** Nothing is said about certificates that the resource no longer names. */
+  private static boolean isOver(DeploymentCondition old, Findings found) {
+    return CERTIFICATES.contains(old.type())
+        && found.failure().isEmpty()
+        && !found.components().isEmpty()
+        && found.conditions().stream().noneMatch(now -> now.type().equals(old.type()));
+  }
+
   private static List<DeploymentCondition> conditions(
       PmemCSIDeploymentStatus previous, Findings found, Instant now) {
     var result = new ArrayList<DeploymentCondition>();
     for (DeploymentCondition old : previous.conditions()) {
+      if (isOver(old, found)) {
+        continue;
+      }
       result.add(
           found.conditions().stream()
               .filter(condition -> condition.type().equals(old.type()))

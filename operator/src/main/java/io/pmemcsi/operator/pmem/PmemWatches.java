@@ -86,6 +86,13 @@ final class PmemWatches {
     return result;
   }
 
+  /** The other resources, as the watch sees them that wakes us when one of them changes. */
+  static List<PmemCSIDeployment> others(Context<PmemCSIDeployment> context, String own) {
+    return source(context, PmemCSIDeployment.class, PEERS)
+        .list(other -> !other.getMetadata().getName().equals(own))
+        .toList();
+  }
+
   /** A secret in the operator's namespace, whoever made it. */
   Optional<Secret> secret(Context<PmemCSIDeployment> context, String name) {
     return source(context, Secret.class, SECRETS).get(new ResourceID(name, namespace));

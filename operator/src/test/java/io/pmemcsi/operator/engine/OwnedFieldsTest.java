@@ -88,6 +88,34 @@ class OwnedFieldsTest {
     assertThat(match(ACTUAL.replace("app: x,", "app: y,"), WANTED)).isFalse();
   }
 
+  /** As servers from 1.21 on record them. */
+  @Test
+  void selectorThatIsOwnedAsAWholeDiffersByALabelLess() {
+    String actual =
+        """
+        apiVersion: apps/v1
+        kind: Deployment
+        metadata:
+          name: a
+          namespace: b
+          managedFields:
+          - manager: me
+            operation: Apply
+            fieldsV1: {f:spec: {f:template: {f:spec: {f:nodeSelector: {}}}}}
+        spec: {template: {spec: {nodeSelector: {storage: pmem, zone: one}}}}
+        """;
+    String wanted =
+        """
+        apiVersion: apps/v1
+        kind: Deployment
+        metadata: {name: a, namespace: b}
+        spec: {template: {spec: {nodeSelector: {storage: pmem, zone: one}}}}
+        """;
+
+    assertThat(match(actual, wanted)).isTrue();
+    assertThat(match(actual, wanted.replace(", zone: one", ""))).isFalse();
+  }
+
   @Test
   void valueThatIsNoLongerWantedDiffers() {
     assertThat(match(ACTUAL, WANTED.replace("args: [-a, -b]", ""))).isFalse();

@@ -39,16 +39,17 @@ class NodeMemoryTest {
   }
 
   @Test
-  void totalIsReadFromTheMetrics() {
+  void managedMemoryIsReadFromTheMetricsHoweverMuchThereIs() {
     assertThat(
-            MemoryReader.total(
+            MemoryReader.managed(
                 """
-                # TYPE pmem_amount_total gauge
-                pmem_amount_total{driver_name="d",node="n"} 6.8719476736E10
+                # TYPE pmem_amount_managed gauge
+                pmem_amount_managed{driver_name="d",node="n"} 6.8719476736E10
+                pmem_amount_total{driver_name="d",node="n"} 9.0E10
                 pmem_amount_available{driver_name="d",node="n"} 1.0
                 """))
         .hasValue(68719476736L);
-    assertThat(MemoryReader.total("build_info 1.0")).isEmpty();
+    assertThat(MemoryReader.managed("build_info 1.0")).isEmpty();
   }
 
   private static Pod pod(String node, String ip) {
