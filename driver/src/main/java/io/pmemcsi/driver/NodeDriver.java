@@ -121,7 +121,8 @@ public final class NodeDriver implements AutoCloseable {
     Volumes volumes = new Volumes(ledger, devices, signatures, new VolumeLocks(), usages);
     Formatter formatter = new Formatter(volumes, signatures, usages, runner);
     VolumeMounts volumeMounts = new VolumeMounts(mounts, runner);
-    KataVolumes kata = new KataVolumes(state, mounts, loops, new ImageFiles(runner, loops));
+    KataVolumes kata =
+        new KataVolumes(state, volumes, mounts, loops, new ImageFiles(runner, loops));
     Staging staging = new Staging(volumes, formatter, volumeMounts, usages, runner);
     Publishing publishing =
         new Publishing(

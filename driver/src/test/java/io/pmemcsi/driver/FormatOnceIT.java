@@ -188,6 +188,33 @@ class FormatOnceIT extends OwnDriver {
   }
 
   @Test
+  void theImageOfAKataVolumeIsMadeOnceOnly() throws IOException {
+    Volume volume =
+        csi.create(Calls.request("kata", 400 * MIB).putParameters("kataContainers", "true"));
+    Path staging = scratch.pod("staging");
+    Path target = scratch.pod("target");
+    csi.stage(volume, staging, mount("ext4"));
+    csi.publish(volume, staging, target, mount("ext4"));
+    Files.writeString(target.resolve("data"), "precious");
+    csi.unpublish(volume.getVolumeId(), target);
+    Path image = staging.resolve("kata-containers-pmem-csi-vm.img");
+    Files.move(image, staging.resolve("moved"));
+    driver.close();
+    start();
+
+    CsiAssert.assertThatCall(() -> csi.publish(volume, staging, target, mount("")))
+        .fails(Status.Code.FAILED_PRECONDITION, "is not made again")
+        .saying("expected kata-containers-pmem-csi-vm.img with ext4");
+
+    assertThat(image).doesNotExist();
+    Files.move(staging.resolve("moved"), image);
+    csi.publish(volume, staging, target, mount(""));
+    assertThat(target.resolve("data")).hasContent("precious");
+    csi.unpublish(volume.getVolumeId(), target);
+    csi.unstage(volume.getVolumeId(), staging);
+  }
+
+  @Test
   void formattingThatWasInterruptedIsDoneAgain() throws IOException {
     Volume volume = csi.create("pvc-1", 16 * MIB);
     driver.close();

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
+import csi.v1.GetCapacityRequest;
 import csi.v1.GetPluginInfoRequest;
 import csi.v1.Volume;
 import io.grpc.Context;
@@ -220,6 +221,41 @@ class ServerIT {
               });
       csi.unstage(volume.getVolumeId(), scratch.pod("staging"));
       csi.delete(volume.getVolumeId());
+    }
+  }
+
+  @Test
+  void aCancelledCreationLeavesNothingAndTheCapacityStaysKnown() throws Exception {
+    CountDownLatch wiping = new CountDownLatch(1);
+    ProcessRunner real = new ProcessRunner();
+    CommandRunner hanging =
+        command -> {
+          if (command.program().equals("wipefs")) {
+            wiping.countDown();
+            return real.run(Command.of("sleep", "600"));
+          }
+          return real.run(command);
+        };
+    try (FileModeDriver driver = start(new OldContent(hanging))) {
+      Calls csi = new Calls(driver);
+      Context.CancellableContext call = Context.current().withCancellation();
+      Runnable create =
+          () ->
+              assertThatExceptionOfType(StatusRuntimeException.class)
+                  .isThrownBy(() -> csi.create("pvc", 16 * MIB));
+      Thread caller = Thread.ofVirtual().start(call.wrap(create));
+      assertThat(wiping.await(20, SECONDS)).isTrue();
+
+      call.cancel(null);
+
+      caller.join();
+      await().atMost(20, SECONDS).untilAsserted(scratch::assertNothingLeft);
+      assertThat(
+              driver
+                  .controller()
+                  .getCapacity(GetCapacityRequest.getDefaultInstance())
+                  .getAvailableCapacity())
+          .isEqualTo(FileModeDriver.POOL);
     }
   }
 

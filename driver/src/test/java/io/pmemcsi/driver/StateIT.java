@@ -11,13 +11,17 @@ import csi.v1.ListVolumesRequest;
 import csi.v1.Volume;
 import io.grpc.Status;
 import io.pmemcsi.driver.command.Command;
+import io.pmemcsi.driver.lifecycle.AuditReport;
 import io.pmemcsi.driver.lifecycle.AuditReport.Finding;
 import io.pmemcsi.driver.lifecycle.AuditReport.Kind;
 import io.pmemcsi.driver.loop.LoopDevices;
 import io.pmemcsi.driver.volume.Contents;
+import io.pmemcsi.driver.volume.DeviceMode;
 import io.pmemcsi.driver.volume.DurableFiles;
 import io.pmemcsi.driver.volume.Ledger;
+import io.pmemcsi.driver.volume.LedgerEntry;
 import io.pmemcsi.driver.volume.VolumeId;
+import io.pmemcsi.driver.volume.VolumeParameters;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -123,6 +127,30 @@ class StateIT extends OwnDriver {
     assertThat(new LoopDevices(runner).of(image(id.value()))).isEmpty();
 
     Files.delete(image(id.value()));
+  }
+
+  @Test
+  void aVolumeOfAModeThatCannotBeUsedDoesNotHideTheOthers() {
+    Volume fine = csi.create("pvc-1", 16 * MIB);
+    VolumeId other = VolumeId.fromName("pvc-2");
+    driver.close();
+    Ledger ledger = Ledger.open(scratch.state(), new DurableFiles());
+    ledger.write(
+        new LedgerEntry(other, 16 * MIB, VolumeParameters.DEFAULTS.named("pvc-2", DeviceMode.LVM)));
+
+    // this machine has no tools for it, or at least no memory
+    AuditReport report = NodeDriver.audit(FileModeDriver.settings(scratch.folder()));
+
+    assertThat(report.findings())
+        .singleElement()
+        .satisfies(
+            finding -> {
+              assertThat(finding.volume()).isEqualTo(other);
+              assertThat(finding.kind()).isIn(Kind.MODE_UNAVAILABLE, Kind.RECORD_WITHOUT_DEVICE);
+            });
+    ledger.remove(other);
+    start();
+    csi.delete(fine.getVolumeId());
   }
 
   @Test

@@ -27,6 +27,11 @@ public final class Cancellation {
     ScopedValue.where(CURRENT, this).run(work);
   }
 
+  /** Runs work that has to be done even though nobody waits for the call any more. */
+  public static void shielded(Runnable work) {
+    new Cancellation().serve(work);
+  }
+
   /** Kills what is running now and refuses what would start later. */
   public void cancel() {
     List<Runnable> toRun;

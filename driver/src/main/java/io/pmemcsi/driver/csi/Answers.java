@@ -26,6 +26,10 @@ final class Answers {
     } catch (RuntimeException e) {
       observer.onError(status(e).asRuntimeException());
       return;
+    } catch (VirtualMachineError e) {
+      log.atError().setCause(e).log("The program is at its limits.");
+      observer.onError(Status.INTERNAL.withDescription(e.toString()).asRuntimeException());
+      return;
     }
     observer.onNext(response);
     observer.onCompleted();
@@ -52,7 +56,9 @@ final class Answers {
       case DeviceException.InUse _ -> Status.Code.FAILED_PRECONDITION;
       case DeviceException.NotEnoughSpace _ -> Status.Code.RESOURCE_EXHAUSTED;
       case DeviceException.Unsupported _ -> Status.Code.FAILED_PRECONDITION;
-      case DeviceException.Exists _, DeviceException.ToolFailed _ -> Status.Code.INTERNAL;
+      case DeviceException.Exists _ -> Status.Code.INTERNAL;
+      case DeviceException.ToolFailed failed ->
+          failed.getCause() instanceof ToolFailedException tool ? code(tool) : Status.Code.INTERNAL;
     };
   }
 

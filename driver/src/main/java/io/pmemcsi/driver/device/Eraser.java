@@ -3,6 +3,8 @@ package io.pmemcsi.driver.device;
 import static java.nio.file.StandardOpenOption.WRITE;
 
 import io.pmemcsi.driver.command.Cancellation;
+import io.pmemcsi.driver.command.Command;
+import io.pmemcsi.driver.command.ToolFailedException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -47,7 +49,12 @@ public final class Eraser {
    */
   public void erase(Path device, long sizeBytes) throws IOException {
     try (BlockDevices.Hold _ = BlockDevices.holdExclusively(device)) {
-      overwrite(device, sizeBytes);
+      try {
+        overwrite(device, sizeBytes);
+      } finally {
+        // also after a failure: nothing is being erased any more
+        progress.erased(device, sizeBytes, sizeBytes);
+      }
     }
   }
 
@@ -71,8 +78,7 @@ public final class Eraser {
   }
 
   private void overwrite(Path device, long sizeBytes) throws IOException {
-    ByteBuffer zeros = ByteBuffer.allocateDirect(PIECE + ALIGNMENT).alignedSlice(ALIGNMENT);
-    zeros.limit(PIECE);
+    ByteBuffer zeros = Zeros.BUFFER.duplicate();
     long directBytes = sizeBytes - sizeBytes % ALIGNMENT;
     long lastReport = System.nanoTime();
     try (FileChannel channel = FileChannel.open(device, WRITE, DIRECT)) {
@@ -95,12 +101,20 @@ public final class Eraser {
     try (FileChannel channel = FileChannel.open(device, WRITE)) {
       channel.force(true);
     }
-    progress.erased(device, sizeBytes, sizeBytes);
   }
 
-  private static void stopIfCancelled(Path device, long done) throws IOException {
+  /** What everybody writes; one for all, because the memory outside of the heap is limited, too. */
+  private static final class Zeros {
+    private static final ByteBuffer BUFFER =
+        ByteBuffer.allocateDirect(PIECE + ALIGNMENT).alignedSlice(ALIGNMENT).asReadOnlyBuffer();
+
+    private Zeros() {}
+  }
+
+  private static void stopIfCancelled(Path device, long done) {
     if (Cancellation.current().map(Cancellation::isCancelled).orElse(false)) {
-      throw new IOException("erasing %s was cancelled after %d bytes".formatted(device, done));
+      throw ToolFailedException.cancelled(
+          Command.of("erase", device.toString(), "after %d bytes".formatted(done)));
     }
   }
 

@@ -8,17 +8,19 @@ import io.pmemcsi.driver.lifecycle.AuditReport.Kind;
 import io.pmemcsi.driver.mount.MountEntry;
 import io.pmemcsi.driver.mount.MountTable;
 import io.pmemcsi.driver.volume.Contents;
+import io.pmemcsi.driver.volume.DeviceMode;
 import io.pmemcsi.driver.volume.Ledger;
 import io.pmemcsi.driver.volume.LedgerEntry;
 import io.pmemcsi.driver.volume.VolumeId;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * Compares what the ledger says with the devices and mounts that are there.
@@ -33,6 +35,7 @@ public final class Audit {
   private final MountTable mounts;
   private final boolean repair;
   private final List<Finding> findings = new ArrayList<>();
+  private final Set<VolumeId> unavailable = new HashSet<>();
 
   private Audit(Ledger ledger, Devices devices, MountTable mounts, boolean repair) {
     this.ledger = ledger;
@@ -56,6 +59,9 @@ public final class Audit {
     Map<VolumeId, Device> found = findDevices(entries);
     ledger.damaged().forEach((id, why) -> find(Kind.DAMAGED_RECORD, id, why, false));
     for (LedgerEntry entry : entries) {
+      if (unavailable.contains(entry.id())) {
+        continue;
+      }
       check(entry, Optional.ofNullable(found.get(entry.id())));
     }
     for (Device device : found.values()) {
@@ -77,13 +83,37 @@ public final class Audit {
   }
 
   private Map<VolumeId, Device> findDevices(List<LedgerEntry> entries) {
-    Set<DeviceManager> managers = new LinkedHashSet<>(List.of(devices.current()));
-    entries.forEach(entry -> managers.add(devices.of(entry)));
     Map<VolumeId, Device> found = new HashMap<>();
-    for (DeviceManager manager : managers) {
-      manager.list().forEach(device -> found.put(device.id(), device));
-    }
+    devices.current().list().forEach(device -> found.put(device.id(), device));
+    Map<DeviceMode, List<LedgerEntry>> others =
+        entries.stream()
+            .filter(entry -> !isOfCurrentMode(entry))
+            .collect(Collectors.groupingBy(entry -> entry.parameters().deviceMode().orElseThrow()));
+    others.forEach(
+        (mode, volumes) -> {
+          try {
+            DeviceManager manager = devices.of(volumes.getFirst());
+            manager.list().forEach(device -> found.put(device.id(), device));
+          } catch (RuntimeException e) {
+            // the volumes of the mode that this driver runs in are not to suffer from it
+            volumes.forEach(volume -> unavailable(volume, mode, e));
+          }
+        });
     return found;
+  }
+
+  private boolean isOfCurrentMode(LedgerEntry entry) {
+    DeviceMode current = devices.current().mode();
+    return entry.parameters().deviceMode().orElse(current) == current;
+  }
+
+  private void unavailable(LedgerEntry entry, DeviceMode mode, RuntimeException why) {
+    unavailable.add(entry.id());
+    find(
+        Kind.MODE_UNAVAILABLE,
+        entry.id(),
+        "device mode %s cannot be used: %s".formatted(mode.text(), why.getMessage()),
+        false);
   }
 
   private void check(LedgerEntry entry, Optional<Device> device) {

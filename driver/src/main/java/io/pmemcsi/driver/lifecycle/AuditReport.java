@@ -22,6 +22,7 @@ public record AuditReport(int volumes, int devices, List<Finding> findings) {
     UNFINISHED_DELETE,
     EPHEMERAL_NOT_PUBLISHED,
     UNEXPECTED_MOUNT,
+    MODE_UNAVAILABLE,
     STALE_RECORD;
 
     /** For tables and metric labels. */

@@ -1,5 +1,6 @@
 package io.pmemcsi.driver.lifecycle;
 
+import io.pmemcsi.driver.command.Cancellation;
 import io.pmemcsi.driver.device.Capacity;
 import io.pmemcsi.driver.device.DeviceManager;
 import io.pmemcsi.driver.volume.DeviceMode;
@@ -7,12 +8,16 @@ import io.pmemcsi.driver.volume.LedgerEntry;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The device manager of the mode this driver runs in, those of other modes for volumes that were
  * made earlier, and the capacity in memory.
  */
 public final class Devices {
+
+  private static final Logger log = LoggerFactory.getLogger(Devices.class);
 
   private final DeviceManager current;
   private final Function<DeviceMode, DeviceManager> opener;
@@ -53,12 +58,22 @@ public final class Devices {
     return measured;
   }
 
-  /** Measures again; to be called after each change. A failure is kept for whoever asks. */
+  /**
+   * Measures again; to be called after each change, also by calls that were cancelled. What was
+   * known before a failure is good enough until the next time; without it the failure is kept for
+   * whoever asks.
+   */
   public void measure() {
-    try {
-      measured = new Measured.Known(current.capacity());
-    } catch (RuntimeException e) {
-      measured = new Measured.Failed(String.valueOf(e.getMessage()));
-    }
+    Cancellation.shielded(
+        () -> {
+          try {
+            measured = new Measured.Known(current.capacity());
+          } catch (RuntimeException e) {
+            log.atWarn().addKeyValue("error", e.getMessage()).log("The capacity is not known.");
+            if (measured instanceof Measured.Failed) {
+              measured = new Measured.Failed(String.valueOf(e.getMessage()));
+            }
+          }
+        });
   }
 }

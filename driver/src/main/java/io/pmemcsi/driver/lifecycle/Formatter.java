@@ -47,7 +47,8 @@ public final class Formatter {
       return adoptLegacy(entry, found, wanted);
     }
     return switch (recorded.get()) {
-      case Contents.Formatted(Filesystem expected) -> expect(entry, expected, found, wanted);
+      case Contents.Formatted(Filesystem expected, Optional<String> _) ->
+          expect(entry, expected, found, wanted);
       case Contents.Blank _ ->
           found.isEmpty()
               ? format(entry, device, wanted)

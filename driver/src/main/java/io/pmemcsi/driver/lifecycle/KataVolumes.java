@@ -9,6 +9,7 @@ import io.pmemcsi.driver.loop.LoopDevices.Loop;
 import io.pmemcsi.driver.mount.FilesystemType;
 import io.pmemcsi.driver.mount.MountEntry;
 import io.pmemcsi.driver.mount.Mounts;
+import io.pmemcsi.driver.volume.Contents;
 import io.pmemcsi.driver.volume.LedgerEntry;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -24,12 +25,15 @@ import java.util.function.Consumer;
 public final class KataVolumes {
 
   private final Path folder;
+  private final Volumes volumes;
   private final Mounts mounts;
   private final LoopDevices loops;
   private final ImageFiles images;
 
-  public KataVolumes(Path stateFolder, Mounts mounts, LoopDevices loops, ImageFiles images) {
+  public KataVolumes(
+      Path stateFolder, Volumes volumes, Mounts mounts, LoopDevices loops, ImageFiles images) {
     this.folder = stateFolder.toAbsolutePath().resolve("mount");
+    this.volumes = volumes;
     this.mounts = mounts;
     this.loops = loops;
     this.images = images;
@@ -58,7 +62,9 @@ public final class KataVolumes {
       if (mounts.table().at(host).isEmpty()) {
         mountVolume.accept(host);
       }
-      FilesystemType type = access.type().orElse(FilesystemType.EXT4);
+      Optional<FilesystemType> recorded = recorded(entry);
+      refuseOther(entry, host, recorded, access);
+      FilesystemType type = recorded.or(access::type).orElse(FilesystemType.EXT4);
       Path image = images.ensure(host, type);
       Path loop =
           loops
@@ -68,10 +74,51 @@ public final class KataVolumes {
       if (!isMounted(target, loop, options.contains("ro"))) {
         mounts.mount(loop, target, type, options.contains("ro") ? List.of("ro") : List.of());
       }
+      // before a pod can write to it
+      record(entry, type);
     } catch (IOException e) {
       throw new RefusedException(
           Status.Code.INTERNAL,
           "Kata image file of volume %s: %s".formatted(entry.id(), e.getMessage()));
+    }
+  }
+
+  /** The filesystem in the image that a pod once had. */
+  private Optional<FilesystemType> recorded(LedgerEntry entry) {
+    return volumes
+        .contents(entry)
+        .flatMap(
+            contents ->
+                contents instanceof Contents.Formatted(var _, Optional<String> image)
+                    ? image
+                    : Optional.empty())
+        .flatMap(FilesystemType::parse);
+  }
+
+  private void record(LedgerEntry entry, FilesystemType type) {
+    if (volumes.contents(entry).orElse(null)
+            instanceof Contents.Formatted(Contents.Filesystem filesystem, Optional<String> image)
+        && image.isEmpty()) {
+      volumes.record(entry, new Contents.Formatted(filesystem, Optional.of(type.text())));
+    }
+  }
+
+  private static void refuseOther(
+      LedgerEntry entry, Path host, Optional<FilesystemType> recorded, Access.Mount access) {
+    if (recorded.isEmpty()) {
+      return;
+    }
+    Path image = host.resolve(ImageFiles.NAME);
+    if (!Files.exists(image)) {
+      throw RefusedException.precondition(
+          "the image file of volume %s is not made again: expected %s with %s, found no such file."
+                  .formatted(entry.id(), image.getFileName(), recorded.get().text())
+              + " Bring it back or delete the volume");
+    }
+    if (access.type().filter(asked -> asked != recorded.get()).isPresent()) {
+      throw RefusedException.exists(
+          "the image file of volume %s holds %s, asked for: %s"
+              .formatted(entry.id(), recorded.get().text(), access.type().get().text()));
     }
   }
 

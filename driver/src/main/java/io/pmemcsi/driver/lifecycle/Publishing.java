@@ -1,5 +1,6 @@
 package io.pmemcsi.driver.lifecycle;
 
+import io.pmemcsi.driver.command.Cancellation;
 import io.pmemcsi.driver.device.BlockDevices;
 import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.mount.FilesystemType;
@@ -94,7 +95,7 @@ public final class Publishing {
             publishFresh(entry, volumes.usable(entry), target, mount, readOnly);
           } catch (RuntimeException e) {
             if (fresh) {
-              giveUp(volumeId, entry, target, e);
+              Cancellation.shielded(() -> giveUp(volumeId, entry, target, e));
             }
             throw e;
           }

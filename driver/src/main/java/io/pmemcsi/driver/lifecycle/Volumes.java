@@ -1,6 +1,7 @@
 package io.pmemcsi.driver.lifecycle;
 
 import io.grpc.Status;
+import io.pmemcsi.driver.command.Cancellation;
 import io.pmemcsi.driver.command.ToolFailedException;
 import io.pmemcsi.driver.device.Capacity;
 import io.pmemcsi.driver.device.Device;
@@ -267,7 +268,7 @@ public final class Volumes {
           .log("Volume created.");
       return finished;
     } catch (DeviceException | ToolFailedException | RefusedException e) {
-      undo(entry, e);
+      Cancellation.shielded(() -> undo(entry, e));
       throw e;
     } finally {
       devices.measure();

@@ -6,16 +6,22 @@ import io.pmemcsi.driver.command.CommandRunner;
 import io.pmemcsi.driver.command.ToolFailedException;
 import io.pmemcsi.driver.json.Json;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
 
 /** Attaches files to loop devices and finds them again; losetup is asked in JSON. */
 public final class LoopDevices {
 
   /** How losetup ends when it has made the device, but could only have it with buffers. */
   private static final int NO_DIRECT_IO = 1;
+
+  private static final Duration PATIENCE = Duration.ofSeconds(2);
+  private static final Duration RETRY_EVERY = Duration.ofMillis(10);
 
   private final CommandRunner runner;
 
@@ -72,9 +78,29 @@ public final class LoopDevices {
     return Path.of(device);
   }
 
-  /** Removes a loop device. */
+  /**
+   * Removes a loop device. Whoever looks at all loop devices of the machine keeps it alive for a
+   * moment, and its file in use; so this waits until it is gone.
+   */
   public void detach(Path device) {
+    Optional<String> before = backingFile(device);
     runner.run(Command.of("losetup", "--detach", device.toString()));
+    long deadline = System.nanoTime() + PATIENCE.toNanos();
+    while (before.isPresent()
+        && backingFile(device).equals(before)
+        && System.nanoTime() < deadline) {
+      LockSupport.parkNanos(RETRY_EVERY.toNanos());
+    }
+  }
+
+  /** What the kernel calls the file of a loop device; nothing when it has none. */
+  private static Optional<String> backingFile(Path device) {
+    Path attribute = Path.of("/sys/block", device.getFileName().toString(), "loop/backing_file");
+    try {
+      return Optional.of(Files.readString(attribute));
+    } catch (IOException e) {
+      return Optional.empty();
+    }
   }
 
   /** Lets a loop device see that its file has grown. */

@@ -1,5 +1,6 @@
 package io.pmemcsi.driver.volume;
 
+import java.util.Optional;
 import java.util.UUID;
 
 /**
@@ -21,8 +22,16 @@ public sealed interface Contents {
   /** mkfs was started; nobody has mounted the result. */
   record Formatting(Filesystem filesystem) implements Contents {}
 
-  /** Holds this filesystem, and maybe data. */
-  record Formatted(Filesystem filesystem) implements Contents {}
+  /**
+   * Holds this filesystem, and maybe data.
+   *
+   * @param image the type of the filesystem in the image file of a Kata volume, once a pod had it
+   */
+  record Formatted(Filesystem filesystem, Optional<String> image) implements Contents {
+    public Formatted(Filesystem filesystem) {
+      this(filesystem, Optional.empty());
+    }
+  }
 
   /** Was handed out as a raw device: holds whatever its user wrote. */
   record RawBlock() implements Contents {}

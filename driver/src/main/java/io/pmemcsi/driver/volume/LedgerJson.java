@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -55,7 +56,10 @@ final class LedgerJson {
       case Contents.Creating _ -> json.put("state", "creating");
       case Contents.Blank _ -> json.put("state", "blank");
       case Contents.Formatting(Filesystem filesystem) -> put(json, "formatting", filesystem);
-      case Contents.Formatted(Filesystem filesystem) -> put(json, "formatted", filesystem);
+      case Contents.Formatted(Filesystem filesystem, Optional<String> image) -> {
+        put(json, "formatted", filesystem);
+        image.ifPresent(type -> json.put("image", type));
+      }
       case Contents.RawBlock _ -> json.put("state", "block");
       case Contents.Deleting _ -> json.put("state", "deleting");
     }
@@ -69,7 +73,7 @@ final class LedgerJson {
       case "creating" -> new Contents.Creating();
       case "blank" -> new Contents.Blank();
       case "formatting" -> new Contents.Formatting(filesystem(json));
-      case "formatted" -> new Contents.Formatted(filesystem(json));
+      case "formatted" -> new Contents.Formatted(filesystem(json), json.path("image").text());
       case "block" -> new Contents.RawBlock();
       case "deleting" -> new Contents.Deleting();
       default -> throw new IOException("unknown state \"%s\"".formatted(state));

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.pmemcsi.driver.command.Cancellation;
 import io.pmemcsi.driver.command.Command;
 import io.pmemcsi.driver.command.ProcessRunner;
+import io.pmemcsi.driver.command.ToolFailedException;
 import io.pmemcsi.driver.loop.LoopDevices;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -86,8 +87,9 @@ class EraserIT {
 
     call.serve(
         () ->
-            assertThatExceptionOfType(IOException.class)
+            assertThatExceptionOfType(ToolFailedException.class)
                 .isThrownBy(() -> eraser.erase(device, SIZE))
                 .withMessageContaining("cancelled"));
+    assertThat(progress).as("nothing is being erased any more").containsExactly((long) SIZE);
   }
 }

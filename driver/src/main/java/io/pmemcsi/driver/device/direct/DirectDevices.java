@@ -1,5 +1,6 @@
 package io.pmemcsi.driver.device.direct;
 
+import io.pmemcsi.driver.command.Cancellation;
 import io.pmemcsi.driver.command.ToolFailedException;
 import io.pmemcsi.driver.device.Capacity;
 import io.pmemcsi.driver.device.Device;
@@ -183,7 +184,7 @@ public final class DirectDevices implements DeviceManager {
         ndctl.create(region, mode, raw, id.value());
         return;
       } catch (ToolFailedException e) {
-        removeLeftover(id);
+        Cancellation.shielded(() -> removeLeftover(id));
         boolean cancelled = e.reason() == ToolFailedException.Reason.CANCELLED;
         if (cancelled || i == candidates.size() - 1) {
           throw new DeviceException.ToolFailed("create a namespace for volume " + id, e);

@@ -59,7 +59,9 @@ public final class GroupSetup {
               .map(GroupSetup::groupName)
               .filter(members::exists)
               .toList();
-      names.forEach(lvm::activateGroup);
+      if (pmemPercentage > 0) {
+        names.forEach(lvm::activateGroup);
+      }
       long total = regions.stream().mapToLong(Region::sizeBytes).sum();
       return new LvmDevices(runner, eraser, names, total, () -> Region.disabled(ndctl.regions()));
     } catch (ToolFailedException e) {
