@@ -18,37 +18,12 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Volumes through their whole life, over the socket, with real filesystems and mounts. */
-class LifecycleIT {
-
-  private final Scratch scratch = new Scratch();
-  private FileModeDriver driver;
-  private Calls csi;
-
-  @BeforeEach
-  void start() {
-    driver = FileModeDriver.start(scratch.folder());
-    csi = new Calls(driver);
-  }
-
-  @AfterEach
-  void stopAndLookForLeaks() {
-    driver.close();
-    try (scratch) {
-      scratch.assertNothingLeft();
-    }
-  }
-
-  private void restart() {
-    driver.close();
-    start();
-  }
+class LifecycleIT extends OwnDriver {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "ext4", "xfs"})

@@ -13,8 +13,8 @@ public final class NodeSize implements Benchmark {
   private static final int STARTS = 7;
   private static final int VOLUMES = 100;
 
-  /** Time for the JVM to finish what it does in the background. */
-  private static final long IDLE_MILLIS = 5_000;
+  /** Time for the JVM to finish what it does in the background, and to give memory back. */
+  private static final long IDLE_MILLIS = 12_000;
 
   @Override
   public String name() {

@@ -4,19 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import csi.v1.GetCapacityResponse;
 import csi.v1.Volume;
+import io.grpc.Status;
 import io.pmemcsi.testbed.guest.PmemGuest;
 import io.pmemcsi.testbed.guest.WithPmemGuest;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 @WithPmemGuest
 class DirectDriverIT extends DriverInGuest {
-  private static final Map<String, String> QUICK = Map.of("eraseafter", "false");
-
   DirectDriverIT(PmemGuest guest) {
-    super(guest, "direct", Boolean.getBoolean("pmem-csi.campaign") ? 20 : 2);
+    super(guest, "direct", CAMPAIGN ? 20 : 2, GoingDown.REBOOT);
   }
 
   /** The percentage means nothing in this mode. */
@@ -47,6 +45,22 @@ class DirectDriverIT extends DriverInGuest {
     assertThat(big.getCapacityBytes()).isEqualTo(capacity.getMaximumVolumeSize().getValue());
     volumes.add(big);
     volumes.forEach(driver()::delete);
+  }
+
+  @Test
+  void a_volume_in_a_disabled_region_is_not_forgotten() {
+    Volume volume = driver().create("hidden", 0, QUICK);
+    String region =
+        guest.run(
+            "ndctl list -RN | jq -r '.. | objects | select(any(.namespaces[]?; .name == \"%s\")) | .dev'"
+                .formatted(volume.getVolumeId()));
+    guest.run("ndctl disable-region " + region);
+
+    assertRefused(Status.Code.FAILED_PRECONDITION, () -> driver().delete(volume));
+    assertThat(driver().list()).containsExactly(volume.getVolumeId());
+
+    guest.run("ndctl enable-region " + region);
+    driver().delete(volume);
   }
 
   private long largest() {

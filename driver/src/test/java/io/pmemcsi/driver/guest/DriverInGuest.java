@@ -10,6 +10,7 @@ import io.pmemcsi.testbed.guest.PmemGuest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.SplittableRandom;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -24,16 +25,31 @@ import org.junit.jupiter.api.TestInstance;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class DriverInGuest {
   static final long MIB = 1L << 20;
+  static final boolean CAMPAIGN = Boolean.getBoolean("pmem-csi.campaign");
+
+  /** Erasing is right and slow; one test of each kind does it. */
+  static final Map<String, String> QUICK = Map.of("eraseafter", "false");
+
+  private static final long SEED = Long.getLong("pmem-csi.kill.seed", 5);
+
+  /** How a machine can go down. */
+  enum GoingDown {
+    REBOOT,
+    POWER_CUT
+  }
 
   final PmemGuest guest;
   final String mode;
   private final int stressVolumes;
+  private final GoingDown down;
+  private final SplittableRandom random = new SplittableRandom(SEED);
   private GuestDriver driver;
 
-  DriverInGuest(PmemGuest guest, String mode, int stressVolumes) {
+  DriverInGuest(PmemGuest guest, String mode, int stressVolumes, GoingDown down) {
     this.guest = guest;
     this.mode = mode;
     this.stressVolumes = stressVolumes;
+    this.down = down;
     GuestDriver.cleanUp(guest);
     this.driver = GuestDriver.start(guest, mode, 50);
   }
@@ -62,34 +78,75 @@ abstract class DriverInGuest {
   }
 
   @Test
-  void volumes_have_dax_and_survive_a_power_cut_although_one_is_mounted() {
+  void volumes_have_dax_and_survive_that_the_machine_goes_down_although_one_is_mounted() {
     long before = driver.capacity().getAvailableCapacity();
     Volume ext4 = driver.create("ext4", 64 * MIB, Map.of());
-    Volume xfs = driver.create("xfs", 320 * MIB, Map.of("eraseafter", "false"));
+    Volume xfs = driver.create("xfs", 320 * MIB, QUICK);
     Map<Volume, String> types = Map.of(ext4, "ext4", xfs, "xfs");
     for (Map.Entry<Volume, String> entry : types.entrySet()) {
       Volume volume = entry.getKey();
       String folder = driver.mount(volume, entry.getValue());
       assertThat(driver.hasDax(folder)).as(folder).isTrue();
-      guest.run("echo precious > %s/file; sync".formatted(folder));
+      // only the pod's own file: what the driver keeps has to be on disk without our help
+      guest.run("echo precious > %s/file; sync %s/file".formatted(folder, folder));
     }
     assertRefused(Status.Code.FAILED_PRECONDITION, () -> driver.delete(ext4));
 
     driver.unmount(xfs);
 
-    guest.powerCut();
-    start(80);
-    assertThat(driver.list()).containsExactlyInAnyOrder(ext4.getVolumeId(), xfs.getVolumeId());
-    for (Map.Entry<Volume, String> entry : types.entrySet()) {
-      Volume volume = entry.getKey();
-      String folder = driver.mount(volume, entry.getValue());
-      assertThat(guest.run("cat %s/file".formatted(folder))).isEqualTo("precious");
-      assertThat(driver.hasDax(folder)).as(folder).isTrue();
-      driver.unmount(volume);
+    for (GoingDown way : CAMPAIGN ? List.of(GoingDown.values()) : List.of(down)) {
+      switch (way) {
+        case REBOOT -> guest.reboot();
+        case POWER_CUT -> guest.powerCut();
+      }
+      start(80);
+      assertThat(driver.list()).containsExactlyInAnyOrder(ext4.getVolumeId(), xfs.getVolumeId());
+      types.forEach(this::mountAgain);
+    }
+
+    for (Volume volume : types.keySet()) {
       driver.delete(volume);
       driver.delete(volume);
     }
     assertThat(driver.capacity().getAvailableCapacity()).isEqualTo(afterRaise(before));
+  }
+
+  private void mountAgain(Volume volume, String type) {
+    String folder = driver.mount(volume, type);
+    assertThat(guest.run("cat %s/file".formatted(folder))).isEqualTo("precious");
+    assertThat(driver.hasDax(folder)).as(folder).isTrue();
+    driver.unmount(volume);
+  }
+
+  @Test
+  void a_driver_that_is_killed_at_work_goes_on_after_its_restart() throws Exception {
+    List<String> names = List.of("kill-0", "kill-1", "kill-2");
+    for (int kill = 0; kill < (CAMPAIGN ? 5 : 1); kill++) {
+      try (ExecutorService workers = Executors.newFixedThreadPool(names.size())) {
+        names.forEach(name -> workers.execute(() -> liveUntilKilled(name)));
+        Thread.sleep(random.nextLong(300, 3_000));
+        driver.kill();
+      }
+      start(50);
+    }
+    for (String name : names) {
+      try {
+        live(name);
+      } catch (StatusRuntimeException e) {
+        // killed while it deleted this one: that comes first
+        assertThat(e.getStatus().getCode()).as(e.getMessage()).isEqualTo(Status.Code.ABORTED);
+        driver.delete(name);
+        live(name);
+      }
+    }
+  }
+
+  private void liveUntilKilled(String name) {
+    try {
+      live(name);
+    } catch (StatusRuntimeException e) {
+      // killed
+    }
   }
 
   @Test
@@ -105,20 +162,60 @@ abstract class DriverInGuest {
   }
 
   @Test
-  void ephemeral_volumes_come_and_go_with_their_pod() {
-    for (String type : List.of("", "xfs")) {
-      String folder = driver.publishEphemeral("csi-inline", type, "320Mi");
-      assertThat(driver.hasDax(folder)).isTrue();
-      assertThat(guest.run("ls %s | grep -vE 'lost|probe' || true".formatted(folder))).isEmpty();
-      guest.run("echo scratch > %s/file".formatted(folder));
-      driver.unpublish("csi-inline", folder);
-      driver.assertNothingLeft();
+  void every_name_is_good_for_a_volume() {
+    for (String name : List.of("pvmove", "a_mlog", "snapshot", "../ü")) {
+      driver.delete(driver.create(name, 0, QUICK));
     }
   }
 
   @Test
+  void what_an_earlier_volume_held_does_not_come_back() {
+    Volume earlier = driver.create("earlier", 64 * MIB, QUICK);
+    guest.run("echo old > %s/file".formatted(driver.mount(earlier, "ext4")));
+    driver.unmount(earlier);
+    driver.delete(earlier);
+
+    Volume later = driver.create("later", 64 * MIB, QUICK);
+
+    assertThat(contentOf(driver.mount(later, "ext4"))).isEmpty();
+    driver.unmount(later);
+    driver.delete(later);
+  }
+
+  @Test
+  void ephemeral_volumes_come_and_go_with_their_pod() throws Exception {
+    List<Future<?>> pods = new ArrayList<>();
+    try (ExecutorService workers = Executors.newFixedThreadPool(2)) {
+      for (boolean flag : new boolean[] {true, false}) {
+        for (String type : List.of("", "ext4", "xfs")) {
+          pods.add(workers.submit(() -> ephemeral("csi-" + flag + type, flag, type)));
+        }
+      }
+    }
+    for (Future<?> pod : pods) {
+      pod.get();
+    }
+  }
+
+  private void ephemeral(String handle, boolean flag, String type) {
+    boolean often = CAMPAIGN || (flag && type.isEmpty());
+    for (int i = 0; i < (CAMPAIGN ? 10 : often ? 2 : 1); i++) {
+      String folder =
+          driver.publishEphemeral(handle, type, type.equals("xfs") ? "320Mi" : "32Mi", flag);
+      assertThat(driver.hasDax(folder)).as(handle).isTrue();
+      assertThat(contentOf(folder)).as(handle).isEmpty();
+      guest.run("echo scratch > %s/file".formatted(folder));
+      driver.unpublish(handle, folder);
+    }
+  }
+
+  private String contentOf(String folder) {
+    return guest.run("ls %s | grep -vE 'lost|probe' || true".formatted(folder));
+  }
+
+  @Test
   void volumes_for_plain_files_have_no_dax() {
-    Volume volume = driver.create("files", 64 * MIB, Map.of("usage", "FileIO"));
+    Volume volume = driver.create("files", 32 * MIB, Map.of("usage", "FileIO"));
     assertThat(driver.hasDax(driver.mount(volume, "ext4"))).isFalse();
     driver.unmount(volume);
     driver.delete(volume);
@@ -127,7 +224,7 @@ abstract class DriverInGuest {
   @Test
   void many_volumes_at_once_do_not_disturb_each_other() throws Exception {
     List<Future<?>> lives = new ArrayList<>();
-    try (ExecutorService workers = Executors.newFixedThreadPool(4)) {
+    try (ExecutorService workers = Executors.newFixedThreadPool(10)) {
       IntStream.range(0, stressVolumes)
           .forEach(i -> lives.add(workers.submit(() -> live("stress-" + i))));
     }

@@ -23,6 +23,7 @@ import csi.v1.VolumeCapability;
 import io.grpc.ManagedChannel;
 import io.grpc.StatusRuntimeException;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.pmemcsi.driver.volume.VolumeId;
 import io.pmemcsi.testbed.guest.GuestProgram;
 import io.pmemcsi.testbed.guest.PmemGuest;
 import java.time.Duration;
@@ -107,8 +108,15 @@ final class GuestDriver implements AutoCloseable {
   }
 
   void delete(Volume volume) {
-    controller()
-        .deleteVolume(DeleteVolumeRequest.newBuilder().setVolumeId(volume.getVolumeId()).build());
+    deleteById(volume.getVolumeId());
+  }
+
+  void delete(String name) {
+    deleteById(VolumeId.fromName(name).value());
+  }
+
+  private void deleteById(String id) {
+    controller().deleteVolume(DeleteVolumeRequest.newBuilder().setVolumeId(id).build());
   }
 
   GetCapacityResponse capacity() {
@@ -153,6 +161,10 @@ final class GuestDriver implements AutoCloseable {
     unstage(volume.getVolumeId());
   }
 
+  String stagingPath(Volume volume) {
+    return PODS + "staging-" + volume.getVolumeId();
+  }
+
   void unstage(String volumeId) {
     node()
         .nodeUnstageVolume(
@@ -162,17 +174,24 @@ final class GuestDriver implements AutoCloseable {
                 .build());
   }
 
-  String publishEphemeral(String handle, String type, String size) {
+  /**
+   * Publishes a volume for one pod.
+   *
+   * @param flag whether kubelet says that it is one, as all but the oldest releases do
+   */
+  String publishEphemeral(String handle, String type, String size, boolean flag) {
     String target = PODS + handle;
-    node()
-        .nodePublishVolume(
-            NodePublishVolumeRequest.newBuilder()
-                .setVolumeId(handle)
-                .setTargetPath(target)
-                .setVolumeCapability(mount(type))
-                .putVolumeContext("csi.storage.k8s.io/ephemeral", "true")
-                .putVolumeContext("size", size)
-                .build());
+    NodePublishVolumeRequest.Builder request =
+        NodePublishVolumeRequest.newBuilder()
+            .setVolumeId(handle)
+            .setTargetPath(target)
+            .setVolumeCapability(mount(type))
+            .putVolumeContext("eraseafter", "false")
+            .putVolumeContext("size", size);
+    if (flag) {
+      request.putVolumeContext("csi.storage.k8s.io/ephemeral", "true");
+    }
+    node().nodePublishVolume(request.build());
     return target;
   }
 
@@ -213,6 +232,11 @@ final class GuestDriver implements AutoCloseable {
 
   void disconnect() {
     channel.shutdownNow();
+  }
+
+  /** As kill -9 does it, in the middle of whatever it does. */
+  void kill() {
+    program.kill();
   }
 
   @Override

@@ -24,6 +24,7 @@ final class GuestJava {
       List.of(
           "-XX:+UseSerialGC",
           "-XX:TieredStopAtLevel=1",
+          "-Xmx48m", // as the launcher does it: it also limits the memory that erasing needs
           "-Xlog:aot=off",
           "-Xlog:cds=off",
           "--enable-native-access=ALL-UNNAMED");

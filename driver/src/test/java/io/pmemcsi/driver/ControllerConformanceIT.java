@@ -1,0 +1,429 @@
+package io.pmemcsi.driver;
+
+import static io.pmemcsi.driver.Calls.MIB;
+import static io.pmemcsi.driver.Calls.block;
+import static io.pmemcsi.driver.Calls.mount;
+import static io.pmemcsi.driver.Calls.request;
+import static io.pmemcsi.driver.Calls.with;
+import static io.pmemcsi.driver.CsiAssert.assertThatCall;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import csi.v1.CapacityRange;
+import csi.v1.ControllerExpandVolumeRequest;
+import csi.v1.ControllerExpandVolumeResponse;
+import csi.v1.ControllerGetCapabilitiesRequest;
+import csi.v1.ControllerGetVolumeRequest;
+import csi.v1.ControllerModifyVolumeRequest;
+import csi.v1.ControllerPublishVolumeRequest;
+import csi.v1.ControllerServiceCapability;
+import csi.v1.ControllerUnpublishVolumeRequest;
+import csi.v1.CreateSnapshotRequest;
+import csi.v1.DeleteSnapshotRequest;
+import csi.v1.GetCapacityRequest;
+import csi.v1.GetCapacityResponse;
+import csi.v1.ListSnapshotsRequest;
+import csi.v1.ListVolumesResponse;
+import csi.v1.NodeExpandVolumeRequest;
+import csi.v1.Topology;
+import csi.v1.ValidateVolumeCapabilitiesRequest;
+import csi.v1.ValidateVolumeCapabilitiesResponse;
+import csi.v1.Volume;
+import csi.v1.VolumeCapability;
+import csi.v1.VolumeCapability.AccessMode.Mode;
+import io.grpc.Status.Code;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What the CSI specification demands of the Controller service, but for making volumes. */
+class ControllerConformanceIT extends SharedDriver {
+
+  @Nested
+  class ControllerCapabilities {
+
+    @Test
+    void theyNameEachCallThatWorks() {
+      assertThat(
+              driver
+                  .controller()
+                  .controllerGetCapabilities(ControllerGetCapabilitiesRequest.getDefaultInstance())
+                  .getCapabilitiesList())
+          .extracting(c -> c.getRpc().getType())
+          .containsExactlyInAnyOrder(
+              ControllerServiceCapability.RPC.Type.CREATE_DELETE_VOLUME,
+              ControllerServiceCapability.RPC.Type.LIST_VOLUMES,
+              ControllerServiceCapability.RPC.Type.GET_CAPACITY,
+              ControllerServiceCapability.RPC.Type.EXPAND_VOLUME,
+              ControllerServiceCapability.RPC.Type.SINGLE_NODE_MULTI_WRITER);
+    }
+
+    @Test
+    void callsThatAreNotNamedAreUnimplemented() {
+      assertThatCall(
+              () ->
+                  driver
+                      .controller()
+                      .controllerPublishVolume(ControllerPublishVolumeRequest.getDefaultInstance()))
+          .fails(Code.UNIMPLEMENTED);
+      assertThatCall(
+              () ->
+                  driver
+                      .controller()
+                      .controllerUnpublishVolume(
+                          ControllerUnpublishVolumeRequest.getDefaultInstance()))
+          .fails(Code.UNIMPLEMENTED);
+      assertThatCall(
+              () -> driver.controller().createSnapshot(CreateSnapshotRequest.getDefaultInstance()))
+          .fails(Code.UNIMPLEMENTED);
+      assertThatCall(
+              () -> driver.controller().deleteSnapshot(DeleteSnapshotRequest.getDefaultInstance()))
+          .fails(Code.UNIMPLEMENTED);
+      assertThatCall(
+              () -> driver.controller().listSnapshots(ListSnapshotsRequest.getDefaultInstance()))
+          .fails(Code.UNIMPLEMENTED);
+      assertThatCall(
+              () ->
+                  driver
+                      .controller()
+                      .controllerGetVolume(ControllerGetVolumeRequest.getDefaultInstance()))
+          .fails(Code.UNIMPLEMENTED);
+      assertThatCall(
+              () ->
+                  driver
+                      .controller()
+                      .controllerModifyVolume(ControllerModifyVolumeRequest.getDefaultInstance()))
+          .fails(Code.UNIMPLEMENTED);
+    }
+  }
+
+  @Nested
+  class GetCapacity {
+
+    private GetCapacityResponse capacity(Map<String, String> segments) {
+      GetCapacityRequest.Builder request = GetCapacityRequest.newBuilder();
+      if (!segments.isEmpty()) {
+        request.setAccessibleTopology(Topology.newBuilder().putAllSegments(segments));
+      }
+      return driver.controller().getCapacity(request.build());
+    }
+
+    @Test
+    void availableAndLargestVolumeAreTold() {
+      GetCapacityResponse capacity = capacity(Map.of());
+
+      assertThat(capacity.getAvailableCapacity()).isEqualTo(FileModeDriver.POOL);
+      assertThat(capacity.getMaximumVolumeSize().getValue()).isEqualTo(FileModeDriver.POOL);
+    }
+
+    @Test
+    void aVolumeTakesWhatItWasPromised() {
+      csi.create("pvc", 10 * MIB);
+
+      assertThat(capacity(Map.of()).getAvailableCapacity())
+          .isEqualTo(FileModeDriver.POOL - 12 * MIB);
+    }
+
+    @Test
+    void theLargestVolumeReallyFits() {
+      csi.create("pvc", 10 * MIB);
+      csi.create("rest", capacity(Map.of()).getMaximumVolumeSize().getValue());
+
+      assertThat(capacity(Map.of()).getAvailableCapacity()).isZero();
+      assertThatCall(() -> csi.create("more", 1)).fails(Code.RESOURCE_EXHAUSTED);
+    }
+
+    @Test
+    void thisNodeHasCapacityAndOthersHaveNone() {
+      String key = FileModeDriver.NAME + "/node";
+
+      assertThat(capacity(Map.of(key, FileModeDriver.NODE)).getAvailableCapacity()).isPositive();
+      assertThat(capacity(Map.of(key, "elsewhere")).getAvailableCapacity()).isZero();
+    }
+  }
+
+  @Nested
+  class ListVolumes {
+
+    @Test
+    void nothingIsAnEmptyList() {
+      assertThat(list(0, "").getEntriesList()).isEmpty();
+    }
+
+    @Test
+    void newVolumesAppearAndDeletedOnesVanish() {
+      String id = csi.create("pvc", MIB).getVolumeId();
+      assertThat(list(0, "").getEntriesList())
+          .extracting(e -> e.getVolume().getVolumeId())
+          .containsExactly(id);
+
+      csi.delete(id);
+      assertThat(list(0, "").getEntriesList()).isEmpty();
+    }
+
+    @Test
+    void anEntryIsTheVolumeThatCreateReturned() {
+      Volume volume = csi.create("pvc", MIB);
+
+      assertThat(list(0, "").getEntries(0).getVolume()).isEqualTo(volume);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"garbage", "1", "-1", " "})
+    void aTokenThatWasNeverReturnedIsAborted(String token) {
+      assertThatCall(() -> list(0, token)).fails(Code.ABORTED, "starting_token");
+    }
+
+    @Test
+    void aNegativeMaximumIsInvalid() {
+      assertThatCall(() -> list(-1, "")).fails(Code.INVALID_ARGUMENT, "max_entries -1");
+    }
+
+    @Test
+    void pagesHoldAllVolumesOnceInAStableOrder() {
+      IntStream.range(0, 7).forEach(i -> csi.create("pvc-" + i, MIB));
+      List<String> seen = new ArrayList<>();
+      String token = "";
+      do {
+        ListVolumesResponse page = list(3, token);
+        assertThat(page.getEntriesCount()).isLessThanOrEqualTo(3);
+        page.getEntriesList().forEach(e -> seen.add(e.getVolume().getVolumeId()));
+        token = page.getNextToken();
+      } while (!token.isEmpty());
+
+      assertThat(seen).hasSize(7).isSorted().doesNotHaveDuplicates();
+    }
+
+    @Test
+    void pagesStayTrueWhileVolumesComeAndGo() {
+      IntStream.range(0, 4).forEach(i -> csi.create("pvc-" + i, MIB));
+      ListVolumesResponse first = list(2, "");
+      Set<String> before = new HashSet<>();
+      first.getEntriesList().forEach(e -> before.add(e.getVolume().getVolumeId()));
+
+      before.forEach(csi::delete);
+
+      assertThat(list(0, first.getNextToken()).getEntriesList())
+          .hasSize(2)
+          .noneMatch(e -> before.contains(e.getVolume().getVolumeId()));
+    }
+
+    @Test
+    void aMaximumAsLargeAsTheListHasNoNextPage() {
+      csi.create("pvc", MIB);
+
+      assertThat(list(1, "").getNextToken()).isEmpty();
+    }
+  }
+
+  @Nested
+  class DeleteVolume {
+
+    @Test
+    void anIdIsNeeded() {
+      assertThatCall(() -> csi.delete("")).fails(Code.INVALID_ARGUMENT, "volume_id is missing");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {UNKNOWN, "../../etc/passwd", "a b", "-", "\u0000"})
+    void whatIsNotThereWasDeletedBefore(String id) {
+      csi.delete(id);
+    }
+
+    @Test
+    void deletingTwiceIsFine() {
+      String id = csi.create("pvc", MIB).getVolumeId();
+
+      csi.delete(id);
+      csi.delete(id);
+    }
+  }
+
+  @Nested
+  class ValidateVolumeCapabilities {
+
+    private ValidateVolumeCapabilitiesResponse validate(String id, VolumeCapability... wanted) {
+      return driver
+          .controller()
+          .validateVolumeCapabilities(
+              ValidateVolumeCapabilitiesRequest.newBuilder()
+                  .setVolumeId(id)
+                  .addAllVolumeCapabilities(List.of(wanted))
+                  .putVolumeContext("name", "pvc")
+                  .build());
+    }
+
+    @Test
+    void anIdIsNeeded() {
+      assertThatCall(() -> validate("", mount(""))).fails(Code.INVALID_ARGUMENT, "volume_id");
+    }
+
+    @Test
+    void capabilitiesAreNeeded() {
+      String id = csi.create("pvc", MIB).getVolumeId();
+
+      assertThatCall(() -> validate(id)).fails(Code.INVALID_ARGUMENT, "volume_capabilities");
+    }
+
+    @Test
+    void theVolumeMustExist() {
+      assertThatCall(() -> validate(UNKNOWN, mount(""))).fails(Code.NOT_FOUND, UNKNOWN);
+    }
+
+    @Test
+    void whatIsSupportedIsConfirmed() {
+      String id = csi.create("pvc", MIB).getVolumeId();
+
+      ValidateVolumeCapabilitiesResponse answer = validate(id, mount("ext4"), block());
+
+      assertThat(answer.getConfirmed().getVolumeCapabilitiesList())
+          .containsExactly(mount("ext4"), block());
+      assertThat(answer.getConfirmed().getVolumeContextMap()).containsEntry("name", "pvc");
+    }
+
+    @Test
+    void whatIsNotSupportedIsNotConfirmedAndSaysWhy() {
+      String id = csi.create("pvc", MIB).getVolumeId();
+
+      ValidateVolumeCapabilitiesResponse answer =
+          validate(id, with(mount(""), Mode.MULTI_NODE_MULTI_WRITER));
+
+      assertThat(answer.hasConfirmed()).isFalse();
+      assertThat(answer.getMessage()).contains("MULTI_NODE_MULTI_WRITER");
+    }
+  }
+
+  @Nested
+  class Expansion {
+
+    private ControllerExpandVolumeResponse expand(String id, long required, long limit) {
+      return driver
+          .controller()
+          .controllerExpandVolume(
+              ControllerExpandVolumeRequest.newBuilder()
+                  .setVolumeId(id)
+                  .setCapacityRange(
+                      CapacityRange.newBuilder().setRequiredBytes(required).setLimitBytes(limit))
+                  .build());
+    }
+
+    private long expandOnNode(String id, Path path, long required) {
+      return driver
+          .node()
+          .nodeExpandVolume(
+              NodeExpandVolumeRequest.newBuilder()
+                  .setVolumeId(id)
+                  .setVolumePath(path.toString())
+                  .setCapacityRange(CapacityRange.newBuilder().setRequiredBytes(required))
+                  .build())
+          .getCapacityBytes();
+    }
+
+    @Test
+    void anIdIsNeeded() {
+      assertThatCall(() -> expand("", MIB, 0)).fails(Code.INVALID_ARGUMENT, "volume_id");
+    }
+
+    @Test
+    void aSizeIsNeeded() {
+      String id = csi.create("pvc", MIB).getVolumeId();
+
+      assertThatCall(
+              () ->
+                  driver
+                      .controller()
+                      .controllerExpandVolume(
+                          ControllerExpandVolumeRequest.newBuilder().setVolumeId(id).build()))
+          .fails(Code.INVALID_ARGUMENT, "capacity_range");
+    }
+
+    @Test
+    void theVolumeMustExist() {
+      assertThatCall(() -> expand(UNKNOWN, MIB, 0)).fails(Code.NOT_FOUND);
+    }
+
+    @Test
+    void aVolumeGrows() {
+      String id = csi.create("pvc", 4 * MIB).getVolumeId();
+
+      ControllerExpandVolumeResponse answer = expand(id, 9 * MIB, 0);
+
+      assertThat(answer.getCapacityBytes()).isEqualTo(12 * MIB);
+      assertThat(answer.getNodeExpansionRequired()).isTrue();
+      assertThat(list(0, "").getEntries(0).getVolume().getCapacityBytes()).isEqualTo(12 * MIB);
+    }
+
+    @Test
+    void growingAgainToTheSameSizeChangesNothing() {
+      String id = csi.create("pvc", 4 * MIB).getVolumeId();
+      expand(id, 9 * MIB, 0);
+
+      assertThat(expand(id, 9 * MIB, 0).getCapacityBytes()).isEqualTo(12 * MIB);
+    }
+
+    @Test
+    void volumesNeverShrink() {
+      String id = csi.create("pvc", 16 * MIB).getVolumeId();
+
+      assertThat(expand(id, 4 * MIB, 0).getCapacityBytes()).isEqualTo(16 * MIB);
+      assertThatCall(() -> expand(id, 4 * MIB, 8 * MIB)).fails(Code.OUT_OF_RANGE, "never shrink");
+    }
+
+    @Test
+    void thereMustBeRoom() {
+      String id = csi.create("pvc", 16 * MIB).getVolumeId();
+
+      assertThatCall(() -> expand(id, 1L << 50, 0)).fails(Code.RESOURCE_EXHAUSTED);
+    }
+
+    @Test
+    void onTheNodeIdAndPathAreNeeded() {
+      assertThatCall(() -> expandOnNode("", target(), 0)).fails(Code.INVALID_ARGUMENT, "volume_id");
+      assertThatCall(
+              () ->
+                  driver
+                      .node()
+                      .nodeExpandVolume(
+                          NodeExpandVolumeRequest.newBuilder().setVolumeId(UNKNOWN).build()))
+          .fails(Code.INVALID_ARGUMENT, "volume_path");
+    }
+
+    @Test
+    void onTheNodeTheVolumeMustExist() {
+      assertThatCall(() -> expandOnNode(UNKNOWN, target(), 0)).fails(Code.NOT_FOUND);
+    }
+
+    @Test
+    void onTheNodeTheVolumeMustBeAtThePath() {
+      String id = csi.create("pvc", MIB).getVolumeId();
+
+      assertThatCall(() -> expandOnNode(id, target(), 0)).fails(Code.NOT_FOUND, "not mounted");
+    }
+
+    @Test
+    void onTheNodeARawBlockVolumeIsLargerAtOnce() {
+      Volume volume = csi.create("pvc", 4 * MIB);
+      csi.publish(volume, staging(), target(), block());
+
+      expand(volume.getVolumeId(), 8 * MIB, 0);
+
+      assertThat(expandOnNode(volume.getVolumeId(), target(), 8 * MIB)).isEqualTo(8 * MIB);
+      csi.unpublish(volume.getVolumeId(), target());
+    }
+
+    @Test
+    void aKataVolumeCannotGrow() {
+      String id =
+          csi.create(request("pvc", 16 * MIB).putParameters("kataContainers", "1")).getVolumeId();
+
+      assertThatCall(() -> expand(id, 32 * MIB, 0)).fails(Code.FAILED_PRECONDITION, "Kata");
+    }
+  }
+}

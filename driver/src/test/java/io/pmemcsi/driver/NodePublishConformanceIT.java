@@ -1,0 +1,289 @@
+package io.pmemcsi.driver;
+
+import static io.pmemcsi.driver.Calls.MIB;
+import static io.pmemcsi.driver.Calls.block;
+import static io.pmemcsi.driver.Calls.mount;
+import static io.pmemcsi.driver.Calls.request;
+import static io.pmemcsi.driver.Calls.with;
+import static io.pmemcsi.driver.CsiAssert.assertThatCall;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import csi.v1.CreateVolumeRequest;
+import csi.v1.NodePublishVolumeRequest;
+import csi.v1.NodeUnpublishVolumeRequest;
+import csi.v1.Volume;
+import csi.v1.VolumeCapability;
+import csi.v1.VolumeCapability.AccessMode.Mode;
+import io.grpc.Status.Code;
+import io.pmemcsi.driver.mount.MountTable;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What the CSI specification demands of showing volumes to pods. */
+class NodePublishConformanceIT extends SharedDriver {
+
+  @Nested
+  class NodePublish {
+
+    private Volume staged() {
+      Volume volume = csi.create("pvc", 16 * MIB);
+      csi.stage(volume, staging(), mount("ext4"));
+      return volume;
+    }
+
+    private void unstage(Volume volume) {
+      csi.unstage(volume.getVolumeId(), staging());
+    }
+
+    private NodePublishVolumeRequest.Builder good(Volume volume) {
+      return Calls.publication(volume, staging(), target(), mount("ext4"));
+    }
+
+    @Test
+    void idPathAndCapabilityAreNeeded() {
+      Volume volume = csi.create("pvc", 16 * MIB);
+
+      assertThatCall(() -> csi.publish(good(volume).clearVolumeId()))
+          .fails(Code.INVALID_ARGUMENT, "volume_id");
+      assertThatCall(() -> csi.publish(good(volume).clearTargetPath()))
+          .fails(Code.INVALID_ARGUMENT, "target_path");
+      assertThatCall(() -> csi.publish(good(volume).clearVolumeCapability()))
+          .fails(Code.INVALID_ARGUMENT, "volume_capability");
+    }
+
+    @Test
+    void theVolumeMustExist() {
+      assertThatCall(() -> csi.publish(good(Volume.newBuilder().setVolumeId(UNKNOWN).build())))
+          .fails(Code.NOT_FOUND, UNKNOWN);
+    }
+
+    @Test
+    void theVolumeMustBeStaged() {
+      Volume volume = csi.create("pvc", 16 * MIB);
+
+      assertThatCall(() -> csi.publish(good(volume).clearStagingTargetPath()))
+          .fails(Code.FAILED_PRECONDITION, "staging_target_path");
+      assertThatCall(() -> csi.publish(good(volume))).fails(Code.FAILED_PRECONDITION, "not staged");
+    }
+
+    @Test
+    void publishingTwiceIsFine() {
+      Volume volume = staged();
+      csi.publish(good(volume));
+      csi.publish(good(volume));
+
+      csi.unpublish(volume.getVolumeId(), target());
+      unstage(volume);
+    }
+
+    @Test
+    void publishingTwiceInAnotherWayIsNot() {
+      Volume volume = staged();
+      csi.publish(good(volume));
+
+      assertThatCall(() -> csi.publish(good(volume).setReadonly(true)))
+          .fails(Code.ALREADY_EXISTS, "writable");
+      assertThatCall(() -> csi.publish(good(volume).setVolumeCapability(mount("xfs"))))
+          .fails(Code.ALREADY_EXISTS, "xfs");
+
+      csi.unpublish(volume.getVolumeId(), target());
+      unstage(volume);
+    }
+
+    @Test
+    void severalPodsShareAVolume() throws IOException {
+      Volume volume = staged();
+      csi.publish(good(volume));
+      csi.publish(good(volume).setTargetPath(scratch.pod("second").toString()));
+
+      Files.writeString(target().resolve("data"), "shared");
+
+      assertThat(scratch.pod("second").resolve("data")).hasContent("shared");
+      csi.unpublish(volume.getVolumeId(), target());
+      assertThat(scratch.pod("second").resolve("data")).hasContent("shared");
+      csi.unpublish(volume.getVolumeId(), scratch.pod("second"));
+      unstage(volume);
+    }
+
+    @Test
+    void aSingleWriterHasTheVolumeForItself() {
+      Volume volume = staged();
+      VolumeCapability single = with(mount("ext4"), Mode.SINGLE_NODE_SINGLE_WRITER);
+      csi.publish(good(volume).setVolumeCapability(single));
+      csi.publish(good(volume).setVolumeCapability(single));
+
+      assertThatCall(
+              () ->
+                  csi.publish(
+                      good(volume)
+                          .setVolumeCapability(single)
+                          .setTargetPath(scratch.pod("second").toString())))
+          .fails(Code.FAILED_PRECONDITION, "single writer");
+
+      csi.unpublish(volume.getVolumeId(), target());
+      unstage(volume);
+    }
+
+    @Test
+    void aSingleWriterHasARawBlockVolumeForItself() {
+      Volume volume = csi.create("pvc", 16 * MIB);
+      VolumeCapability single = with(block(), Mode.SINGLE_NODE_SINGLE_WRITER);
+      csi.publish(good(volume).setVolumeCapability(single));
+
+      assertThatCall(
+              () ->
+                  csi.publish(
+                      good(volume)
+                          .setVolumeCapability(single)
+                          .setTargetPath(scratch.pod("second").toString())))
+          .fails(Code.FAILED_PRECONDITION, "single writer");
+
+      csi.unpublish(volume.getVolumeId(), target());
+    }
+
+    @Test
+    void aReaderGetsAReadOnlyMount() {
+      Volume volume = staged();
+      csi.publish(
+          good(volume).setVolumeCapability(with(mount("ext4"), Mode.SINGLE_NODE_READER_ONLY)));
+
+      assertThat(MountTable.read().at(target()).orElseThrow().isReadOnly()).isTrue();
+      csi.unpublish(volume.getVolumeId(), target());
+      unstage(volume);
+    }
+
+    @Test
+    void anEphemeralVolumeNeedsASize() {
+      assertThatCall(() -> csi.publish(Calls.ephemeral("csi-1", target(), mount(""), Map.of())))
+          .fails(Code.INVALID_ARGUMENT, "\"size\" is missing");
+    }
+
+    @Test
+    void anEphemeralVolumeIsNoRawBlockVolume() {
+      assertThatCall(
+              () ->
+                  csi.publish(Calls.ephemeral("csi-1", target(), block(), Map.of("size", "16Mi"))))
+          .fails(Code.INVALID_ARGUMENT, "ephemeral");
+    }
+
+    @Test
+    void theEphemeralFlagMustBeTrueOrFalse() {
+      assertThatCall(
+              () ->
+                  csi.publish(
+                      Calls.ephemeral("csi-1", target(), mount(""), Map.of())
+                          .putVolumeContext("csi.storage.k8s.io/ephemeral", "maybe")))
+          .fails(Code.INVALID_ARGUMENT, "maybe");
+    }
+
+    @Test
+    void anOldKubeletDoesNotSayThatAVolumeIsEphemeral() {
+      csi.publish(
+          NodePublishVolumeRequest.newBuilder()
+              .setVolumeId("csi-old")
+              .setTargetPath(target().toString())
+              .setVolumeCapability(mount(""))
+              .putVolumeContext("size", "16Mi"));
+
+      assertThat(MountTable.read().at(target())).isPresent();
+      csi.unpublish("csi-old", target());
+    }
+
+    @Test
+    void aReadOnlyEphemeralVolumeIsReadOnly() {
+      csi.publish(
+          Calls.ephemeral("csi-1", target(), mount(""), Map.of("size", "16Mi")).setReadonly(true));
+
+      assertThat(MountTable.read().at(target()).orElseThrow().isReadOnly()).isTrue();
+      csi.unpublish("csi-1", target());
+    }
+
+    @Test
+    void anEphemeralVolumeThatDoesNotFitIsRefused() {
+      assertThatCall(
+              () ->
+                  csi.publish(Calls.ephemeral("csi-1", target(), mount(""), Map.of("size", "1Pi"))))
+          .fails(Code.RESOURCE_EXHAUSTED);
+    }
+  }
+
+  @Nested
+  class NodeUnpublish {
+
+    @Test
+    void idAndPathAreNeeded() {
+      assertThatCall(() -> csi.unpublish("", target())).fails(Code.INVALID_ARGUMENT, "volume_id");
+      assertThatCall(
+              () ->
+                  driver
+                      .node()
+                      .nodeUnpublishVolume(
+                          NodeUnpublishVolumeRequest.newBuilder().setVolumeId(UNKNOWN).build()))
+          .fails(Code.INVALID_ARGUMENT, "target_path");
+    }
+
+    /** On purpose not NOT_FOUND: a pod whose inline volume is gone must be able to go, too. */
+    @Test
+    void anUnknownVolumeThatIsNotMountedIsFine() {
+      csi.unpublish(UNKNOWN, target());
+    }
+
+    @Test
+    void anUnknownVolumeWhereSomethingIsMountedIsNot() {
+      Volume volume = csi.create("pvc", 16 * MIB);
+      csi.stage(volume, staging(), mount("ext4"));
+
+      assertThatCall(() -> csi.unpublish(UNKNOWN, staging())).fails(Code.NOT_FOUND);
+
+      csi.unstage(volume.getVolumeId(), staging());
+    }
+
+    @Test
+    void theTargetPathIsRemoved() throws IOException {
+      Volume volume = csi.create("pvc", 16 * MIB);
+      csi.publish(volume, staging(), target(), block());
+      assertThat(target()).exists();
+
+      csi.unpublish(volume.getVolumeId(), target());
+      assertThat(target()).doesNotExist();
+      csi.unpublish(volume.getVolumeId(), target());
+    }
+
+    @Test
+    void dataThatWasWrittenWithoutAMountIsNotRemoved() throws IOException {
+      Volume volume = csi.create("pvc", 16 * MIB);
+      Files.createDirectory(target());
+      Files.writeString(target().resolve("data"), "precious");
+
+      assertThatCall(() -> csi.unpublish(volume.getVolumeId(), target()))
+          .fails(Code.FAILED_PRECONDITION, "not empty");
+
+      Files.delete(target().resolve("data"));
+      csi.unpublish(volume.getVolumeId(), target());
+    }
+  }
+
+  @Nested
+  class WholeLife {
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void everyCallCanBeRepeated(int times) {
+      CreateVolumeRequest.Builder request = request("pvc", 16 * MIB);
+      Volume volume = csi.create(request);
+      IntStream.range(0, times).forEach(_ -> csi.create(request));
+      IntStream.range(0, times).forEach(_ -> csi.stage(volume, staging(), mount("ext4")));
+      IntStream.range(0, times)
+          .forEach(_ -> csi.publish(volume, staging(), target(), mount("ext4")));
+      IntStream.range(0, times).forEach(_ -> csi.unpublish(volume.getVolumeId(), target()));
+      IntStream.range(0, times).forEach(_ -> csi.unstage(volume.getVolumeId(), staging()));
+      IntStream.range(0, times).forEach(_ -> csi.delete(volume.getVolumeId()));
+    }
+  }
+}
