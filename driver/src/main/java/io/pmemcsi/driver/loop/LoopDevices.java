@@ -84,13 +84,18 @@ public final class LoopDevices {
    */
   public void detach(Path device) {
     Optional<String> before = backingFile(device);
-    runner.run(Command.of("losetup", "--detach", device.toString()));
+    detachHeld(device);
     long deadline = System.nanoTime() + PATIENCE.toNanos();
     while (before.isPresent()
         && backingFile(device).equals(before)
         && System.nanoTime() < deadline) {
       LockSupport.parkNanos(RETRY_EVERY.toNanos());
     }
+  }
+
+  /** Removes a loop device that the caller holds: it goes when the caller lets go. */
+  public void detachHeld(Path device) {
+    runner.run(Command.of("losetup", "--detach", device.toString()));
   }
 
   /** What the kernel calls the file of a loop device; nothing when it has none. */

@@ -199,7 +199,7 @@ public final class FileDevices implements DeviceManager {
 
   private void release(VolumeId id, Path device) throws IOException {
     try (BlockDevices.Hold _ = BlockDevices.holdExclusively(device)) {
-      loops.detach(device);
+      loops.detachHeld(device);
     } catch (BlockDevices.BusyException e) {
       throw new DeviceException.InUse(id, String.valueOf(e.getMessage()));
     }
