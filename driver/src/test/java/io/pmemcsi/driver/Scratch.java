@@ -1,6 +1,8 @@
 package io.pmemcsi.driver;
 
+import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.pmemcsi.driver.command.Command;
 import io.pmemcsi.driver.command.ProcessRunner;
@@ -47,7 +49,10 @@ final class Scratch implements AutoCloseable {
   /** Devices, loops, mounts and ledger agree that there is nothing. */
   void assertNothingLeft() {
     assertThat(mounts()).as("mounts").isEmpty();
-    assertThat(loopDevices()).as("loop devices").isEmpty();
+    // whoever lists the machine's loop devices keeps one alive for a moment after its removal
+    await()
+        .atMost(10, SECONDS)
+        .untilAsserted(() -> assertThat(loopDevices()).as("loop devices").isEmpty());
     assertThat(names(state().resolve("devices"))).as("device files").isEmpty();
     assertThat(names(state().resolve("contents"))).as("contents records").isEmpty();
     assertThat(names(state().resolve("unfinished"))).as("unfinished mounts").isEmpty();
