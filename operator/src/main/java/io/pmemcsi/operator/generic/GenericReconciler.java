@@ -133,6 +133,13 @@ public final class GenericReconciler implements Reconciler<CSIDriverDeployment> 
             context);
       }
       throw e;
+    } catch (RuntimeException e) {
+      // nothing may fail without a word, not even by our own mistake
+      publish(
+          resource,
+          failed(resource, "OperatorError", "the operator failed, and tries again: " + e, context),
+          context);
+      throw e;
     }
   }
 
