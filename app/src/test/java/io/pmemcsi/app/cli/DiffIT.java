@@ -1,0 +1,234 @@
+package io.pmemcsi.app.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.ServiceAccount;
+import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
+import io.fabric8.kubernetes.api.model.rbac.RoleBinding;
+import io.fabric8.kubernetes.api.model.storage.CSIDriver;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.NonDeletingOperation;
+import io.pmemcsi.api.pmem.PmemCSIDeployment;
+import io.pmemcsi.operator.OperatorOptions;
+import io.pmemcsi.operator.OperatorProgram;
+import io.pmemcsi.testbed.kubernetes.Sandbox;
+import io.pmemcsi.testbed.kubernetes.WithKubernetes;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What {@code diff} says about a real cluster, and that the cluster stays as it is. */
+@WithKubernetes
+class DiffIT {
+
+  private static final String NAME = "diff.pmem-csi.example.com";
+  private static final String IMAGE = "registry.example.com/pmem-csi:1";
+
+  private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+  private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+  private Sandbox sandbox;
+  private KubernetesClient client;
+
+  @BeforeEach
+  void install(Sandbox sandbox) throws Exception {
+    this.sandbox = sandbox;
+    this.client = sandbox.client();
+    try (var files = Files.list(Path.of("../deploy/crd"))) {
+      for (Path file : files.filter(Files::isRegularFile).sorted().toList()) {
+        try (InputStream in = Files.newInputStream(file)) {
+          client.load(in).items().stream()
+              .forEach(crd -> client.resource(crd).createOr(NonDeletingOperation::update));
+        }
+      }
+    }
+  }
+
+  @Test
+  void newResourceIsAllCreatedAndNothingIsWritten() {
+    Map<String, String> before = versions();
+
+    assertThat(diff("lvm", 3)).as(err()).isEqualTo(1);
+
+    assertThat(out())
+        .contains("PmemCSIDeployment \"%s\": created".formatted(NAME))
+        .contains("CSIDriver \"%s\": created".formatted(NAME))
+        .contains("+  name: \"diff-pmem-csi-example-com-node\"\n")
+        .containsPattern("\n\\d+ created, 0 changed, 0 deleted and created again, 0 deleted, 0");
+    assertThat(versions()).isEqualTo(before);
+    assertThat(client.resources(PmemCSIDeployment.class).withName(NAME).get()).isNull();
+  }
+
+  @Test
+  void installedResourceIsComparedObjectByObject() {
+    settle();
+    Map<String, String> before = versions();
+    assertThat(before).hasSizeGreaterThan(5);
+
+    assertThat(diff("lvm", 3)).as("%s%s", out(), err()).isZero();
+    assertThat(out()).startsWith("0 created, 0 changed, 0 deleted and created again, 0 deleted, ");
+
+    assertThat(diff("lvm", 5)).isEqualTo(1);
+    assertThat(out())
+        .contains("-  logLevel: 3\n+  logLevel: 5")
+        .contains("DaemonSet \"diff-pmem-csi-example-com-node\" in namespace")
+        .contains("-v=5")
+        .containsPattern("0 created, [23] changed, 0 deleted and created again, 0 deleted, ");
+    assertThat(versions()).isEqualTo(before);
+  }
+
+  @Test
+  void foreignObjectInTheWayIsNamed() {
+    client
+        .resource(
+            new ServiceAccountBuilder()
+                .withNewMetadata()
+                .withName("diff-pmem-csi-example-com-node-setup")
+                .endMetadata()
+                .build())
+        .create();
+
+    assertThat(diff("lvm", 3)).isEqualTo(1);
+    assertThat(out()).contains("was not made for this resource: the operator would write nothing");
+  }
+
+  @Test
+  void errorsAreNoDifferences() {
+    assertThat(diff("floppy", 3)).isEqualTo(2);
+    assertThat(err()).contains("standard input, document 1: ", "deviceMode");
+    assertThat(run("", "diff", "-f", "/no/such/file")).isEqualTo(2);
+    assertThat(err()).contains("/no/such/file does not exist");
+    assertThat(out()).isEmpty();
+  }
+
+  /** Lets a real operator do its work, and leave. */
+  private void settle() {
+    var options =
+        new OperatorOptions(Optional.empty(), Optional.of(IMAGE), Optional.empty(), false);
+    HasMetadata resource = client.getKubernetesSerialization().unmarshal(resource("lvm", 3));
+    client.resource(resource).create();
+    sandbox.cleanUp(this::deleteResource);
+    try (var operator =
+        OperatorProgram.start(
+            client, options, Map.of("WATCH_NAMESPACE", sandbox.namespace()), Clock.systemUTC())) {
+      assertThat(operator.metricsPort()).isEmpty();
+      await()
+          .until(
+              () ->
+                  "Initializing"
+                      .equals(
+                          client
+                              .resources(PmemCSIDeployment.class)
+                              .withName(NAME)
+                              .get()
+                              .getStatus()
+                              .phaseOrNew()));
+    }
+    // the last ones to write anything
+    await()
+        .until(
+            () ->
+                client.apps().daemonSets().list().getItems().stream()
+                    .allMatch(
+                        set ->
+                            set.getMetadata()
+                                .getGeneration()
+                                .equals(set.getStatus().getObservedGeneration())));
+  }
+
+  /** No operator is left to take its finalizer off. */
+  private void deleteResource() {
+    client
+        .resources(PmemCSIDeployment.class)
+        .withName(NAME)
+        .edit(
+            resource -> {
+              resource.getMetadata().setFinalizers(List.of());
+              return resource;
+            });
+    client.resources(PmemCSIDeployment.class).withName(NAME).delete();
+  }
+
+  /** The version of everything that the operator may have written. */
+  private Map<String, String> versions() {
+    var result = new TreeMap<String, String>();
+    for (Class<? extends HasMetadata> kind :
+        List.of(
+            PmemCSIDeployment.class,
+            CSIDriver.class,
+            ClusterRole.class,
+            RoleBinding.class,
+            DaemonSet.class,
+            ServiceAccount.class)) {
+      client.resources(kind).inAnyNamespace().list().getItems().stream()
+          .filter(object -> object.getMetadata().getName().contains("diff"))
+          .forEach(
+              object ->
+                  result.put(
+                      object.getKind() + "/" + object.getMetadata().getName(),
+                      object.getMetadata().getResourceVersion()));
+    }
+    return result;
+  }
+
+  private int diff(String deviceMode, int logLevel) {
+    return run(
+        resource(deviceMode, logLevel),
+        "diff",
+        "-f",
+        "-",
+        "-n",
+        sandbox.namespace(),
+        "--image",
+        IMAGE,
+        "--kubeconfig",
+        sandbox.cluster().kubeconfig().toString());
+  }
+
+  private static String resource(String deviceMode, int logLevel) {
+    return """
+    apiVersion: pmem-csi.intel.com/v1beta1
+    kind: PmemCSIDeployment
+    metadata:
+      name: %s
+    spec:
+      deviceMode: %s
+      logLevel: %d
+    """
+        .formatted(NAME, deviceMode, logLevel);
+  }
+
+  private int run(String input, String... arguments) {
+    out.reset();
+    err.reset();
+    return Program.run(
+        List.of(arguments),
+        new Surroundings(
+            Map.of(),
+            new ByteArrayInputStream(input.getBytes(StandardCharsets.UTF_8)),
+            new PrintStream(out, true, StandardCharsets.UTF_8),
+            new PrintStream(err, true, StandardCharsets.UTF_8)));
+  }
+
+  private String out() {
+    return out.toString(StandardCharsets.UTF_8);
+  }
+
+  private String err() {
+    return err.toString(StandardCharsets.UTF_8);
+  }
+}
