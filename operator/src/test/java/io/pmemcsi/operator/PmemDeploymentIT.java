@@ -223,7 +223,9 @@ class PmemDeploymentIT {
     create(withController());
     awaitPhase("Initializing");
     for (HasMetadata object : objects()) {
-      Edits.edit(client.resource(object), Vandal::spoil);
+      // what was read before is stale by now: mending one object changes others
+      object.getMetadata().setResourceVersion(null);
+      client.resource(object).edit(Vandal::spoil);
       await(object.getKind() + " is mended")
           .atMost(Duration.ofSeconds(30))
           .untilAsserted(
