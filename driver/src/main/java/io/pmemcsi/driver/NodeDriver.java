@@ -53,7 +53,7 @@ import org.slf4j.LoggerFactory;
 /** The driver on one node: its volumes behind a CSI socket, running until it is closed. */
 public final class NodeDriver implements AutoCloseable {
 
-  private static final Logger log = LoggerFactory.getLogger(NodeDriver.class);
+  private static final Logger LOG = LoggerFactory.getLogger(NodeDriver.class);
   private static final Duration MEASURE_EVERY = Duration.ofMinutes(1);
 
   private final CsiServer server;
@@ -161,7 +161,7 @@ public final class NodeDriver implements AutoCloseable {
         HttpEndpoint.start(
             address,
             Pages.metrics(path, metrics.registry(), () -> metrics.amounts(capacity(volumes))));
-    log.atInfo()
+    LOG.atInfo()
         .addKeyValue("endpoint", "http://%s%s".formatted(address, path))
         .log("Prometheus endpoint started.");
     return endpoint;
@@ -210,7 +210,7 @@ public final class NodeDriver implements AutoCloseable {
 
   private static void tell(AuditReport audit) {
     for (AuditReport.Finding finding : audit.findings()) {
-      log.atWarn()
+      LOG.atWarn()
           .addKeyValue("kind", finding.kind().text())
           .addKeyValue("volume", finding.volume())
           .addKeyValue("what", finding.text())
@@ -221,9 +221,9 @@ public final class NodeDriver implements AutoCloseable {
 
   private static void tell(Optional<Capacity> capacity) {
     if (capacity.isPresent() && capacity.get().total() == 0) {
-      log.atWarn().log("This node has no PMEM: no volume can be made here.");
+      LOG.atWarn().log("This node has no PMEM: no volume can be made here.");
     }
-    log.atInfo()
+    LOG.atInfo()
         .addKeyValue(
             "capacity",
             capacity

@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
 /** Runs commands as processes of the operating system. */
 public final class ProcessRunner implements CommandRunner {
 
-  private static final Logger log = LoggerFactory.getLogger(ProcessRunner.class);
+  private static final Logger LOG = LoggerFactory.getLogger(ProcessRunner.class);
 
   @Override
   public CommandResult run(Command command) {
@@ -23,7 +23,7 @@ public final class ProcessRunner implements CommandRunner {
     if (cancellation.map(Cancellation::isCancelled).orElse(false)) {
       throw ToolFailedException.cancelled(command);
     }
-    log.atDebug().addKeyValue("command", command).log("Command started.");
+    LOG.atDebug().addKeyValue("command", command).log("Command started.");
     Process process = start(command);
     AtomicBoolean killed = new AtomicBoolean();
     Runnable kill =
@@ -69,7 +69,7 @@ public final class ProcessRunner implements CommandRunner {
       throw ToolFailedException.cancelled(command);
     }
     CommandResult result = new CommandResult(process.exitValue(), text(out), text(err));
-    log.atDebug()
+    LOG.atDebug()
         .addKeyValue("command", command.program())
         .addKeyValue("exit", result.exitCode())
         .addKeyValue("stdout-chars", result.stdout().length())
@@ -89,11 +89,11 @@ public final class ProcessRunner implements CommandRunner {
             () -> {
               try (in) {
                 String all = new String(in.readAllBytes(), StandardCharsets.UTF_8);
-                if (log.isTraceEnabled()) {
+                if (LOG.isTraceEnabled()) {
                   all.lines()
                       .forEach(
                           line ->
-                              log.atTrace()
+                              LOG.atTrace()
                                   .addKeyValue("command", command.program())
                                   .addKeyValue(name, line)
                                   .log("Command output."));

@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
 /** The one place where failures become status codes. */
 final class Answers {
 
-  private static final Logger log = LoggerFactory.getLogger(Answers.class);
+  private static final Logger LOG = LoggerFactory.getLogger(Answers.class);
 
   private Answers() {}
 
@@ -27,7 +27,7 @@ final class Answers {
       observer.onError(status(e).asRuntimeException());
       return;
     } catch (VirtualMachineError e) {
-      log.atError().setCause(e).log("The program is at its limits.");
+      LOG.atError().setCause(e).log("The program is at its limits.");
       observer.onError(Status.INTERNAL.withDescription(e.toString()).asRuntimeException());
       return;
     }
@@ -44,7 +44,7 @@ final class Answers {
       case DaxMissingException dax -> Status.FAILED_PRECONDITION.withDescription(dax.getMessage());
       case LedgerException ledger -> Status.INTERNAL.withDescription(ledger.getMessage());
       default -> {
-        log.atError().setCause(failure).log("Unexpected failure.");
+        LOG.atError().setCause(failure).log("Unexpected failure.");
         yield Status.INTERNAL.withDescription(failure.toString());
       }
     };

@@ -24,7 +24,7 @@ public final class CallInterceptor implements ServerInterceptor {
   /** What clients of CSI rely on; gRPC's own limit answers with other words. */
   static final int MAX_MESSAGE = 4 << 20;
 
-  private static final Logger log = LoggerFactory.getLogger("io.pmemcsi.driver.csi");
+  private static final Logger LOG = LoggerFactory.getLogger("io.pmemcsi.driver.csi");
 
   private final String nodeId;
   private final CallRecorder recorder;
@@ -64,11 +64,11 @@ public final class CallInterceptor implements ServerInterceptor {
     }
 
     void started(Message request) {
-      log.atInfo()
+      LOG.atInfo()
           .addKeyValue("method", method)
           .addKeyValue("request-counter", number)
           .log("Call started.");
-      log.atTrace()
+      LOG.atTrace()
           .addKeyValue("request-counter", number)
           .addKeyValue("request", LoggedMessage.of(request))
           .log("Request.");
@@ -76,7 +76,7 @@ public final class CallInterceptor implements ServerInterceptor {
 
     @Override
     public void sendMessage(R response) {
-      log.atTrace()
+      LOG.atTrace()
           .addKeyValue("request-counter", number)
           .addKeyValue("response", LoggedMessage.of((Message) response))
           .log("Response.");
@@ -93,7 +93,7 @@ public final class CallInterceptor implements ServerInterceptor {
       if (!status.isOk()) {
         String description = status.getDescription() == null ? "" : status.getDescription();
         told = status.getCode().toStatus().withDescription(nodeId + ": " + description);
-        log.atError()
+        LOG.atError()
             .addKeyValue("method", method)
             .addKeyValue("request-counter", number)
             .addKeyValue("code", status.getCode())

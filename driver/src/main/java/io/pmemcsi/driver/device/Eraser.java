@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class Eraser {
 
-  private static final Logger log = LoggerFactory.getLogger(Eraser.class);
+  private static final Logger LOG = LoggerFactory.getLogger(Eraser.class);
   private static final int PIECE = 8 << 20;
   private static final int ALIGNMENT = 4096;
   private static final Duration REPORT_EVERY = Duration.ofSeconds(10);
@@ -127,7 +127,7 @@ public final class Eraser {
   }
 
   private static void report(Path device, long done, long total) {
-    log.atInfo()
+    LOG.atInfo()
         .addKeyValue("device", device)
         .addKeyValue("percent", done * 100 / total)
         .log("Erasing.");

@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class Devices {
 
-  private static final Logger log = LoggerFactory.getLogger(Devices.class);
+  private static final Logger LOG = LoggerFactory.getLogger(Devices.class);
 
   private final DeviceManager current;
   private final Function<DeviceMode, DeviceManager> opener;
@@ -69,7 +69,7 @@ public final class Devices {
           try {
             measured = new Measured.Known(current.capacity());
           } catch (RuntimeException e) {
-            log.atWarn().addKeyValue("error", e.getMessage()).log("The capacity is not known.");
+            LOG.atWarn().addKeyValue("error", e.getMessage()).log("The capacity is not known.");
             if (measured instanceof Measured.Failed) {
               measured = new Measured.Failed(String.valueOf(e.getMessage()));
             }

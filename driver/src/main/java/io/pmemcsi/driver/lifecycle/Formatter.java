@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class Formatter {
 
-  private static final Logger log = LoggerFactory.getLogger(Formatter.class);
+  private static final Logger LOG = LoggerFactory.getLogger(Formatter.class);
   private static final Duration MKFS_TIMEOUT = Duration.ofMinutes(10);
 
   private final Volumes volumes;
@@ -75,7 +75,7 @@ public final class Formatter {
         Command.of(type.mkfs(device.path(), device.sizeBytes(), filesystem.uuid()))
             .within(MKFS_TIMEOUT));
     volumes.record(entry, new Contents.Formatted(filesystem));
-    log.atInfo()
+    LOG.atInfo()
         .addKeyValue("volume", entry.id())
         .addKeyValue("filesystem", filesystem)
         .log("Volume formatted.");
@@ -116,7 +116,7 @@ public final class Formatter {
     refuseOtherType(entry, type, wanted);
     volumes.record(
         entry, new Contents.Formatted(new Filesystem(type.text(), UUID.fromString(found.uuid()))));
-    log.atInfo()
+    LOG.atInfo()
         .addKeyValue("volume", entry.id())
         .addKeyValue("filesystem", found)
         .log("Filesystem found that was not made by this driver, using it.");

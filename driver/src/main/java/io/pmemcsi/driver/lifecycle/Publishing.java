@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
 /** Shows volumes to pods, and makes and removes those that live only as long as their pod. */
 public final class Publishing {
 
-  private static final Logger log = LoggerFactory.getLogger(Publishing.class);
+  private static final Logger LOG = LoggerFactory.getLogger(Publishing.class);
 
   private final Volumes volumes;
   private final Formatter formatter;
@@ -66,7 +66,7 @@ public final class Publishing {
             case Access.Mount mount ->
                 publishStaged(entry, device, required(staging), target, mount, readOnly);
           }
-          log.atInfo()
+          LOG.atInfo()
               .addKeyValue("volume", id)
               .addKeyValue("path", target)
               .log("Volume published.");
@@ -99,7 +99,7 @@ public final class Publishing {
             }
             throw e;
           }
-          log.atInfo()
+          LOG.atInfo()
               .addKeyValue("volume", id)
               .addKeyValue("path", target)
               .log("Ephemeral volume published.");
@@ -127,7 +127,7 @@ public final class Publishing {
             // the pod must be able to go although its volume is gone
             Paths.remove(target);
           }
-          log.atInfo()
+          LOG.atInfo()
               .addKeyValue("volume", id)
               .addKeyValue("path", target)
               .log("Volume unpublished.");

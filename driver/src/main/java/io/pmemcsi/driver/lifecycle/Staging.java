@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
 /** Mounts a volume once per node, for all pods that use it; and lets it grow there. */
 public final class Staging {
 
-  private static final Logger log = LoggerFactory.getLogger(Staging.class);
+  private static final Logger LOG = LoggerFactory.getLogger(Staging.class);
   private static final Duration GROW_TIMEOUT = Duration.ofMinutes(10);
 
   private final Volumes volumes;
@@ -59,7 +59,7 @@ public final class Staging {
     FilesystemType type = formatter.ensure(entry, device, mount.type());
     Paths.makeFolder(staging);
     mounts.mount(entry, device, staging, type, mount.flags());
-    log.atInfo()
+    LOG.atInfo()
         .addKeyValue("volume", entry.id())
         .addKeyValue("path", staging)
         .log("Volume staged.");
@@ -77,7 +77,7 @@ public final class Staging {
           }
           // unmounting is safe even where the record of the volume is damaged
           mounts.unmountAll(staging, number);
-          log.atInfo()
+          LOG.atInfo()
               .addKeyValue("volume", id)
               .addKeyValue("path", staging)
               .log("Volume unstaged.");

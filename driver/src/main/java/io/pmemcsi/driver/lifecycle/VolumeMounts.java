@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
 /** Mounts the devices of volumes the way their parameters ask for. */
 public final class VolumeMounts {
 
-  private static final Logger log = LoggerFactory.getLogger(VolumeMounts.class);
+  private static final Logger LOG = LoggerFactory.getLogger(VolumeMounts.class);
 
   private final Mounts mounts;
   private final CommandRunner runner;
@@ -38,7 +38,7 @@ public final class VolumeMounts {
       mounts.mount(device.path(), target, type, options);
     } else if (file) {
       mounts.mount(device.path(), target, type, options);
-      log.atInfo()
+      LOG.atInfo()
           .addKeyValue("volume", entry.id())
           .addKeyValue("target", target)
           .log("Mounted without DAX: device mode file has none.");

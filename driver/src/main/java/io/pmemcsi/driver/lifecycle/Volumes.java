@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class Volumes {
 
-  private static final Logger log = LoggerFactory.getLogger(Volumes.class);
+  private static final Logger LOG = LoggerFactory.getLogger(Volumes.class);
 
   private final Ledger ledger;
   private final Devices devices;
@@ -86,7 +86,7 @@ public final class Volumes {
           LedgerEntry grown = entry.withSize(device.sizeBytes());
           ledger.write(grown);
           devices.measure();
-          log.atInfo()
+          LOG.atInfo()
               .addKeyValue("volume", id)
               .addKeyValue("size", grown.sizeBytes())
               .log("Volume grown.");
@@ -261,7 +261,7 @@ public final class Volumes {
         ledger.write(finished);
       }
       ledger.write(entry.id(), new Contents.Blank());
-      log.atInfo()
+      LOG.atInfo()
           .addKeyValue("volume", entry.id())
           .addKeyValue("name", entry.name())
           .addKeyValue("size", finished.sizeBytes())
@@ -302,7 +302,7 @@ public final class Volumes {
       ledger.remove(entry.id());
     } catch (RuntimeException e) {
       reason.addSuppressed(e);
-      log.atWarn()
+      LOG.atWarn()
           .addKeyValue("volume", entry.id())
           .addKeyValue("error", e.getMessage())
           .log("A failed creation could not be undone, it stays in the ledger.");
@@ -324,7 +324,7 @@ public final class Volumes {
       devices.measure();
     }
     ledger.remove(entry.id());
-    log.atInfo().addKeyValue("volume", entry.id()).log("Volume deleted.");
+    LOG.atInfo().addKeyValue("volume", entry.id()).log("Volume deleted.");
   }
 
   /** Forgetting a volume whose device may come back would leave the device to nobody. */

@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
 /** Mounts and unmounts through the tools that every administrator knows. */
 public final class Mounts {
 
-  private static final Logger log = LoggerFactory.getLogger(Mounts.class);
+  private static final Logger LOG = LoggerFactory.getLogger(Mounts.class);
 
   /**
    * Options that belong to one mount and not to the filesystem, so that a bind mount needs them.
@@ -68,7 +68,7 @@ public final class Mounts {
       if (e.reason() != ToolFailedException.Reason.EXIT_CODE) {
         throw e;
       }
-      log.atInfo()
+      LOG.atInfo()
           .addKeyValue("device", device)
           .addKeyValue("error", e.getMessage())
           .log("Mount option dax=always was refused, trying dax.");

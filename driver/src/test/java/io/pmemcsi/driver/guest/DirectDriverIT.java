@@ -24,7 +24,7 @@ class DirectDriverIT extends DriverInGuest {
   }
 
   @Test
-  void fragmentation_is_reported_as_it_is() {
+  void fragmentationIsReportedAsItIs() {
     long quarter = 492 * MIB; // four of these, with their bookkeeping, fill a region
     List<Volume> volumes = new ArrayList<>();
     volumes.add(driver().create("a", quarter, QUICK));
@@ -48,7 +48,7 @@ class DirectDriverIT extends DriverInGuest {
   }
 
   @Test
-  void a_volume_in_a_disabled_region_is_not_forgotten() {
+  void aVolumeInADisabledRegionIsNotForgotten() {
     Volume volume = driver().create("hidden", 0, QUICK);
     String region =
         guest.run(

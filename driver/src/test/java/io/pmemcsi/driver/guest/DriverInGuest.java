@@ -78,7 +78,7 @@ abstract class DriverInGuest {
   }
 
   @Test
-  void volumes_have_dax_and_survive_that_the_machine_goes_down_although_one_is_mounted() {
+  void volumesHaveDaxAndSurviveThatTheMachineGoesDownAlthoughOneIsMounted() {
     long before = driver.capacity().getAvailableCapacity();
     Volume ext4 = driver.create("ext4", 64 * MIB, Map.of());
     Volume xfs = driver.create("xfs", 320 * MIB, QUICK);
@@ -119,7 +119,7 @@ abstract class DriverInGuest {
   }
 
   @Test
-  void a_driver_that_is_killed_at_work_goes_on_after_its_restart() throws Exception {
+  void aDriverThatIsKilledAtWorkGoesOnAfterItsRestart() throws Exception {
     List<String> names = List.of("kill-0", "kill-1", "kill-2");
     for (int kill = 0; kill < (CAMPAIGN ? 5 : 1); kill++) {
       try (ExecutorService workers = Executors.newFixedThreadPool(names.size())) {
@@ -150,7 +150,7 @@ abstract class DriverInGuest {
   }
 
   @Test
-  void no_size_gives_the_smallest_volume_and_too_much_is_refused() {
+  void noSizeGivesTheSmallestVolumeAndTooMuchIsRefused() {
     Volume smallest = driver.create("smallest", 0, Map.of());
     assertThat(smallest.getCapacityBytes()).isBetween(1L, 32 * MIB);
 
@@ -162,14 +162,14 @@ abstract class DriverInGuest {
   }
 
   @Test
-  void every_name_is_good_for_a_volume() {
+  void everyNameIsGoodForAVolume() {
     for (String name : List.of("pvmove", "a_mlog", "snapshot", "../ü")) {
       driver.delete(driver.create(name, 0, QUICK));
     }
   }
 
   @Test
-  void what_an_earlier_volume_held_does_not_come_back() {
+  void whatAnEarlierVolumeHeldDoesNotComeBack() {
     Volume earlier = driver.create("earlier", 64 * MIB, QUICK);
     guest.run("echo old > %s/file".formatted(driver.mount(earlier, "ext4")));
     driver.unmount(earlier);
@@ -183,7 +183,7 @@ abstract class DriverInGuest {
   }
 
   @Test
-  void ephemeral_volumes_come_and_go_with_their_pod() throws Exception {
+  void ephemeralVolumesComeAndGoWithTheirPod() throws Exception {
     List<Future<?>> pods = new ArrayList<>();
     try (ExecutorService workers = Executors.newFixedThreadPool(2)) {
       for (boolean flag : new boolean[] {true, false}) {
@@ -214,7 +214,7 @@ abstract class DriverInGuest {
   }
 
   @Test
-  void volumes_for_plain_files_have_no_dax() {
+  void volumesForPlainFilesHaveNoDax() {
     Volume volume = driver.create("files", 32 * MIB, Map.of("usage", "FileIO"));
     assertThat(driver.hasDax(driver.mount(volume, "ext4"))).isFalse();
     driver.unmount(volume);
@@ -222,7 +222,7 @@ abstract class DriverInGuest {
   }
 
   @Test
-  void many_volumes_at_once_do_not_disturb_each_other() throws Exception {
+  void manyVolumesAtOnceDoNotDisturbEachOther() throws Exception {
     List<Future<?>> lives = new ArrayList<>();
     try (ExecutorService workers = Executors.newFixedThreadPool(10)) {
       IntStream.range(0, stressVolumes)

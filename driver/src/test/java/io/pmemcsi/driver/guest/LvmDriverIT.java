@@ -33,7 +33,7 @@ class LvmDriverIT extends DriverInGuest {
   }
 
   @Test
-  void pieces_of_a_group_make_one_volume() {
+  void piecesOfAGroupMakeOneVolume() {
     Volume otherRegion = driver().create("other region", largest(), QUICK);
     long unit = largest() / 4 - largest() / 4 % (4 * MIB);
     List<Volume> volumes = new ArrayList<>();
@@ -64,7 +64,7 @@ class LvmDriverIT extends DriverInGuest {
 
   @ParameterizedTest
   @CsvSource({"ext4, 64, 200", "xfs, 320, 480"})
-  void a_mounted_volume_grows(String type, long before, long after) {
+  void aMountedVolumeGrows(String type, long before, long after) {
     Volume volume = driver().create("growing", before * MIB, QUICK);
     String folder = driver().mount(volume, type);
     guest.run("echo kept > %s/file".formatted(folder));
@@ -95,7 +95,7 @@ class LvmDriverIT extends DriverInGuest {
   }
 
   @Test
-  void a_kata_image_file_can_be_read_as_memory_and_as_a_filesystem() {
+  void aKataImageFileCanBeReadAsMemoryAndAsAFilesystem() {
     Volume volume =
         driver().create("kata", 64 * MIB, Map.of("kataContainers", "true", "eraseafter", "false"));
     String image = driver().stagingPath(volume) + "/kata-containers-pmem-csi-vm.img";

@@ -23,7 +23,7 @@ class RawConversionIT {
   }
 
   @Test
-  void memory_without_labels_becomes_volume_groups() {
+  void memoryWithoutLabelsBecomesVolumeGroups() {
     guest.replaceDevices();
     assertThat(guest.run("ndctl list -N | jq -r '.[].mode'")).isEqualTo("raw\nraw");
 

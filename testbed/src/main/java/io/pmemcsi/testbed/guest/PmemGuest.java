@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
  * in the machine is new after a boot.
  */
 public final class PmemGuest implements AutoCloseable {
-  private static final Logger log = LoggerFactory.getLogger(PmemGuest.class);
+  private static final Logger LOG = LoggerFactory.getLogger(PmemGuest.class);
   private static final Duration BOOT = Duration.ofMinutes(2);
   private static final Duration POWER_OFF = Duration.ofSeconds(30);
   private static final Duration COMMAND = Duration.ofSeconds(60);
@@ -165,7 +165,7 @@ public final class PmemGuest implements AutoCloseable {
               """,
               POWER_OFF);
     } catch (IOException e) {
-      log.atDebug().setCause(e).log("no answer to power-off");
+      LOG.atDebug().setCause(e).log("no answer to power-off");
     }
     qemu.awaitExit(POWER_OFF);
   }

@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class ControlPlane implements AutoCloseable {
 
-  private static final Logger log = LoggerFactory.getLogger(ControlPlane.class);
+  private static final Logger LOG = LoggerFactory.getLogger(ControlPlane.class);
 
   /** Generous, since test machines can be busy; nobody waits that long when all is well. */
   private static final Duration LIMIT = Duration.ofMinutes(2);
@@ -152,7 +152,7 @@ public final class ControlPlane implements AutoCloseable {
     String store = retryOnTakenPort(this::startEtcd);
     server = retryOnTakenPort(() -> startApiServer(store));
     credentials.writeKubeconfigs(server);
-    log.atInfo()
+    LOG.atInfo()
         .addKeyValue("version", version)
         .addKeyValue("server", server)
         .addKeyValue("milliseconds", Duration.ofNanos(System.nanoTime() - begin).toMillis())

@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class PaperNodes implements AutoCloseable {
 
-  private static final Logger log = LoggerFactory.getLogger(PaperNodes.class);
+  private static final Logger LOG = LoggerFactory.getLogger(PaperNodes.class);
 
   /** Controllers take a node for dead when its lease is older than 40 s. */
   private static final Duration RENEW = Duration.ofSeconds(10);
@@ -148,7 +148,7 @@ public final class PaperNodes implements AutoCloseable {
             .edit(old -> new LeaseBuilder(old).editSpec().withRenewTime(now()).endSpec().build());
       } catch (RuntimeException e) {
         // the next round tries again
-        log.atDebug().addKeyValue("node", name).setCause(e).log("Lease not renewed");
+        LOG.atDebug().addKeyValue("node", name).setCause(e).log("Lease not renewed");
       }
     }
   }

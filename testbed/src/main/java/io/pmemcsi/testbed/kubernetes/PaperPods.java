@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
 /** Plays the kubelet for nodes that have none: says that pods run, and lets deleted ones go. */
 final class PaperPods implements ResourceEventHandler<Pod>, AutoCloseable {
 
-  private static final Logger log = LoggerFactory.getLogger(PaperPods.class);
+  private static final Logger LOG = LoggerFactory.getLogger(PaperPods.class);
 
   private final KubernetesClient client;
   private final Predicate<String> ours;
@@ -53,7 +53,7 @@ final class PaperPods implements ResourceEventHandler<Pod>, AutoCloseable {
       }
     } catch (KubernetesClientException e) {
       // gone or changed meanwhile: then another event follows
-      log.atDebug().addKeyValue("pod", pod.getMetadata().getName()).setCause(e).log("Pod not kept");
+      LOG.atDebug().addKeyValue("pod", pod.getMetadata().getName()).setCause(e).log("Pod not kept");
     }
   }
 

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 class LeashTest {
   @Test
-  void the_program_ends_when_the_pipe_to_its_leash_is_closed() throws Exception {
+  void theProgramEndsWhenThePipeToItsLeashIsClosed() throws Exception {
     Process leash = new ProcessBuilder("guest/leash", "sleep", "1000").start();
     try {
       assertThat(leash.waitFor(200, TimeUnit.MILLISECONDS)).isFalse();
@@ -23,7 +23,7 @@ class LeashTest {
   }
 
   @Test
-  void the_exit_code_of_the_program_is_passed_on() throws Exception {
+  void theExitCodeOfTheProgramIsPassedOn() throws Exception {
     Process leash = new ProcessBuilder("guest/leash", "sh", "-c", "exit 5").start();
 
     assertThat(leash.waitFor(20, TimeUnit.SECONDS)).isTrue();

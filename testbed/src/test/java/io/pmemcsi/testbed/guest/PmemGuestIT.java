@@ -19,21 +19,21 @@ class PmemGuestIT {
   }
 
   @Test
-  void a_command_gives_exit_code_and_both_outputs() {
+  void aCommandGivesExitCodeAndBothOutputs() {
     ExecResult result = guest.exec("echo some text; echo a complaint >&2; exit 7");
 
     assertThat(result).isEqualTo(new ExecResult(7, "some text\n", "a complaint\n"));
   }
 
   @Test
-  void a_command_that_takes_too_long_is_ended() {
+  void aCommandThatTakesTooLongIsEnded() {
     ExecResult result = guest.exec("echo before; sleep 100", Duration.ofSeconds(1));
 
     assertThat(result).isEqualTo(new ExecResult(124, "before\n", ""));
   }
 
   @Test
-  void volumes_with_dax_survive_a_reboot_and_a_power_cut() {
+  void volumesWithDaxSurviveARebootAndAPowerCut() {
     guest.initLabels();
     assertThat(guest.run("ndctl list -R | jq length")).isEqualTo("2");
     guest.run(
@@ -68,7 +68,7 @@ class PmemGuestIT {
   }
 
   @Test
-  void a_java_program_answers_over_a_forwarded_port_until_it_is_killed() {
+  void aJavaProgramAnswersOverAForwardedPortUntilItIsKilled() {
     String classPath = GuestClassPath.copy(guest, path -> path.endsWith("test-classes"));
     GuestProgram program =
         guest.start(

@@ -32,7 +32,7 @@ import org.slf4j.LoggerFactory;
  * erasing does not.
  */
 public final class DirectDevices implements DeviceManager {
-  private static final Logger log = LoggerFactory.getLogger(DirectDevices.class);
+  private static final Logger LOG = LoggerFactory.getLogger(DirectDevices.class);
 
   private final Ndctl ndctl;
   private final Eraser eraser;
@@ -189,7 +189,7 @@ public final class DirectDevices implements DeviceManager {
         if (cancelled || i == candidates.size() - 1) {
           throw new DeviceException.ToolFailed("create a namespace for volume " + id, e);
         }
-        log.atWarn()
+        LOG.atWarn()
             .addKeyValue("region", region.device())
             .addKeyValue("error", e.getMessage())
             .log("No namespace here, trying the next region.");

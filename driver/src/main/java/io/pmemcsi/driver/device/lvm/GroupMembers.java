@@ -10,7 +10,7 @@ import org.slf4j.LoggerFactory;
 
 /** Which devices are in a volume group, of whatever name; brings further ones into one. */
 final class GroupMembers {
-  private static final Logger log = LoggerFactory.getLogger(GroupMembers.class);
+  private static final Logger LOG = LoggerFactory.getLogger(GroupMembers.class);
 
   private final Lvm lvm;
   private final Set<Path> taken = new HashSet<>();
@@ -43,7 +43,7 @@ final class GroupMembers {
     }
     taken.addAll(missing);
     groups.add(group);
-    log.atInfo()
+    LOG.atInfo()
         .addKeyValue("group", group)
         .addKeyValue("devices", missing)
         .log("Volume group has new devices.");

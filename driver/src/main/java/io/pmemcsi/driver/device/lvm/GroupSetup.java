@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
  * nothing, a raised one adds another namespace to the group.
  */
 public final class GroupSetup {
-  private static final Logger log = LoggerFactory.getLogger(GroupSetup.class);
+  private static final Logger LOG = LoggerFactory.getLogger(GroupSetup.class);
 
   /** Below two extents a group would have no room for a volume after its own bookkeeping. */
   private static final long USEFUL_BYTES = 8L << 20;
@@ -105,7 +105,7 @@ public final class GroupSetup {
     } else {
       ndctl.destroy(namespace);
     }
-    log.atWarn()
+    LOG.atWarn()
         .addKeyValue("namespace", namespace.device())
         .addKeyValue("removed", !whole)
         .log("An earlier start was interrupted while it made this namespace.");
@@ -122,7 +122,7 @@ public final class GroupSetup {
         // before anybody can take an old signature there for a living one
         wipeNew(region, now);
         fresh.wiped(uuid);
-        log.atInfo()
+        LOG.atInfo()
             .addKeyValue("region", region.device())
             .addKeyValue("bytes", missing)
             .log("Namespace for the volume group created.");

@@ -32,7 +32,7 @@ import org.slf4j.LoggerFactory;
  * and asked for again after a minute or when what is remembered does not fit the call.
  */
 public final class LvmDevices implements DeviceManager {
-  private static final Logger log = LoggerFactory.getLogger(LvmDevices.class);
+  private static final Logger LOG = LoggerFactory.getLogger(LvmDevices.class);
 
   private final Lvm lvm;
   private final Eraser eraser;
@@ -152,7 +152,7 @@ public final class LvmDevices implements DeviceManager {
         if (cancelled || i == fitting.size() - 1) {
           throw new DeviceException.ToolFailed("create a logical volume for " + id, e);
         }
-        log.atWarn()
+        LOG.atWarn()
             .addKeyValue("group", group.name())
             .addKeyValue("error", e.getMessage())
             .log("No logical volume here, trying the next group.");

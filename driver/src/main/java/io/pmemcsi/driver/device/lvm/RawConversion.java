@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * for this node by node.
  */
 public final class RawConversion {
-  private static final Logger log = LoggerFactory.getLogger(RawConversion.class);
+  private static final Logger LOG = LoggerFactory.getLogger(RawConversion.class);
 
   private final Ndctl ndctl;
   private final Lvm lvm;
@@ -57,7 +57,7 @@ public final class RawConversion {
       if (namespace.isReal() && namespace.mode() == NamespaceMode.RAW) {
         ndctl.convertRaw(region, namespace);
         anyRaw = true;
-        log.atInfo()
+        LOG.atInfo()
             .addKeyValue("region", region.device())
             .addKeyValue("namespace", namespace.device())
             .log("Raw namespace converted.");

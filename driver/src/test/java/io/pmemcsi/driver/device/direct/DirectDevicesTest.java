@@ -27,13 +27,13 @@ class DirectDevicesTest {
       new DirectDevices(new Ndctl(tools), new Eraser((_, _, _) -> {}));
 
   @Test
-  void a_node_without_memory_has_no_capacity() {
+  void aNodeWithoutMemoryHasNoCapacity() {
     assertThat(devices.capacity()).isEqualTo(Capacity.NONE);
     assertThat(devices.list()).isEmpty();
   }
 
   @Test
-  void the_largest_volume_is_smaller_than_what_is_free_when_that_is_in_pieces() {
+  void theLargestVolumeIsSmallerThanWhatIsFreeWhenThatIsInPieces() {
     tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
 
     Capacity capacity = devices.capacity();
@@ -46,7 +46,7 @@ class DirectDevicesTest {
   }
 
   @Test
-  void a_disabled_region_counts_for_the_total_only() {
+  void aDisabledRegionCountsForTheTotalOnly() {
     tools.answer("ndctl list", recorded("ndctl/region-disabled.json"));
 
     assertThat(devices.capacity().managed()).isEqualTo(2L << 30);
@@ -54,7 +54,7 @@ class DirectDevicesTest {
   }
 
   @Test
-  void a_disabled_region_may_hide_a_volume() {
+  void aDisabledRegionMayHideAVolume() {
     tools.answer("ndctl list", recorded("ndctl/region-disabled.json"));
 
     assertThat(devices.hidden()).containsExactly("region0");
@@ -62,7 +62,7 @@ class DirectDevicesTest {
   }
 
   @Test
-  void volumes_are_the_namespaces_with_a_name_but_not_those_of_volume_groups() {
+  void volumesAreTheNamespacesWithANameButNotThoseOfVolumeGroups() {
     tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
 
     assertThat(devices.list())
@@ -73,7 +73,7 @@ class DirectDevicesTest {
   }
 
   @Test
-  void a_volume_is_made_with_room_for_the_bookkeeping_and_reported_as_the_kernel_shows_it() {
+  void aVolumeIsMadeWithRoomForTheBookkeepingAndReportedAsTheKernelShowsIt() {
     String before = recorded("ndctl/fragmented.json");
     tools.answer("ndctl list", before);
     tools.answer("ndctl list", before.replace("aaa" + HASH, NEW.value()));
@@ -90,7 +90,7 @@ class DirectDevicesTest {
   }
 
   @Test
-  void the_next_region_is_tried_when_the_first_fails() {
+  void theNextRegionIsTriedWhenTheFirstFails() {
     String before = recorded("ndctl/labels-no-namespaces.json");
     tools.answer("ndctl list", before).answer("ndctl list", before);
     tools.answer(
@@ -112,7 +112,7 @@ class DirectDevicesTest {
   }
 
   @Test
-  void a_namespace_that_was_switched_off_is_switched_on_when_it_is_wanted() {
+  void aNamespaceThatWasSwitchedOffIsSwitchedOnWhenItIsWanted() {
     String on = recorded("ndctl/fragmented.json");
     tools.answer("ndctl list", on.replace("\"blockdev\":\"pmem0\"", "\"state\":\"disabled\""));
     tools.answer("ndctl list", on);
@@ -123,7 +123,7 @@ class DirectDevicesTest {
   }
 
   @Test
-  void a_second_volume_of_the_same_id_is_refused() {
+  void aSecondVolumeOfTheSameIdIsRefused() {
     tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
 
     assertThatThrownBy(() -> devices.create(AAA, 1, Usage.APP_DIRECT))
@@ -134,7 +134,7 @@ class DirectDevicesTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1207959552L - (20L << 20) + 1, 1L << 50, Long.MAX_VALUE})
-  void what_does_not_fit_is_refused_with_the_largest_possible_size(long size) {
+  void whatDoesNotFitIsRefusedWithTheLargestPossibleSize(long size) {
     tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
 
     assertThatThrownBy(() -> devices.create(NEW, size, Usage.APP_DIRECT))
@@ -145,7 +145,7 @@ class DirectDevicesTest {
   }
 
   @Test
-  void deleting_what_is_not_there_does_nothing() {
+  void deletingWhatIsNotThereDoesNothing() {
     tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
 
     devices.delete(NEW, true);
@@ -154,7 +154,7 @@ class DirectDevicesTest {
   }
 
   @Test
-  void volumes_do_not_grow() {
+  void volumesDoNotGrow() {
     tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
 
     assertThat(devices.grow(AAA, 262144000).sizeBytes()).isEqualTo(262144000);

@@ -45,7 +45,7 @@ class GroupSetupTest {
     "33, 0, 2048, 672",
     "100, 0, 0, 0",
   })
-  void a_namespace_makes_up_for_what_is_missing(
+  void aNamespaceMakesUpForWhatIsMissing(
       int percentage, long thereMiB, long gapMiB, long expectedMiB) {
     Region region = region(thereMiB * MIB, gapMiB * MIB);
 
@@ -53,7 +53,7 @@ class GroupSetupTest {
   }
 
   @Test
-  void empty_regions_get_a_namespace_and_a_group_each() {
+  void emptyRegionsGetANamespaceAndAGroupEach() {
     String empty = recorded("ndctl/labels-no-namespaces.json");
     String one = withGroupNamespace(empty, 0);
     tools.answer("ndctl list", empty);
@@ -80,7 +80,7 @@ class GroupSetupTest {
   }
 
   @Test
-  void a_start_that_was_killed_before_it_wiped_a_namespace_is_made_good() throws IOException {
+  void aStartThatWasKilledBeforeItWipedANamespaceIsMadeGood() throws IOException {
     UUID uuid = fresh().announce();
     Path namespace = Files.createDirectories(folder.resolve("sys/namespace0.0"));
     Files.writeString(namespace.resolve("uuid"), uuid + "\n");
@@ -96,7 +96,7 @@ class GroupSetupTest {
   }
 
   @Test
-  void a_namespace_that_was_never_finished_is_removed() throws IOException {
+  void aNamespaceThatWasNeverFinishedIsRemoved() throws IOException {
     UUID uuid = fresh().announce();
     Path namespace = Files.createDirectories(folder.resolve("sys/namespace0.0"));
     Files.writeString(namespace.resolve("uuid"), uuid + "\n");
@@ -116,7 +116,7 @@ class GroupSetupTest {
   }
 
   @Test
-  void an_audit_wipes_nothing() {
+  void anAuditWipesNothing() {
     fresh().announce();
     tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
     tools.answer("pvs", recorded("lvm/pvs-none.json"));
@@ -128,7 +128,7 @@ class GroupSetupTest {
   }
 
   @Test
-  void a_disabled_region_may_hide_a_volume() {
+  void aDisabledRegionMayHideAVolume() {
     tools.answer("ndctl list", recorded("ndctl/region-disabled.json"));
     tools.answer("pvs", recorded("lvm/pvs-none.json"));
 
@@ -136,7 +136,7 @@ class GroupSetupTest {
   }
 
   @Test
-  void looking_changes_nothing() {
+  void lookingChangesNothing() {
     tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
     tools.answer("pvs", recorded("lvm/pvs.json"));
     tools.answer("lvm fullreport", recorded("lvm/fullreport.json"));
@@ -148,7 +148,7 @@ class GroupSetupTest {
   }
 
   @Test
-  void no_memory_is_no_failure() {
+  void noMemoryIsNoFailure() {
     tools.answer("pvs", recorded("lvm/pvs-none.json"));
 
     LvmDevices devices = setup().prepare(100, new Eraser((_, _, _) -> {}));
@@ -159,7 +159,7 @@ class GroupSetupTest {
   }
 
   @Test
-  void a_namespace_that_cannot_be_made_is_told_with_the_tool_s_words() {
+  void aNamespaceThatCannotBeMadeIsToldWithTheToolSWords() {
     tools.answer("ndctl list", recorded("ndctl/labels-no-namespaces.json"));
     tools.fail("ndctl create-namespace", "failed to create namespace: Read-only file system");
 

@@ -33,12 +33,12 @@ class LvmDevicesTest {
           List::of);
 
   @Test
-  void volumes_are_listed_in_a_stable_order() {
+  void volumesAreListedInAStableOrder() {
     assertThat(devices.list()).extracting(Device::id).containsExactly(AAA, BBB);
   }
 
   @Test
-  void a_volume_has_whole_extents_and_is_counted_at_once() {
+  void aVolumeHasWholeExtentsAndIsCountedAtOnce() {
     long before = devices.capacity().available();
 
     Device device = devices.create(NEW, 1, Usage.APP_DIRECT);
@@ -52,7 +52,7 @@ class LvmDevicesTest {
   }
 
   @Test
-  void the_next_group_is_tried_when_the_first_fails() {
+  void theNextGroupIsTriedWhenTheFirstFails() {
     tools.fail("lvcreate --yes -Zn -Wn --size=4194304b --name=" + NEW + " ndbus0", "I/O error");
 
     assertThat(devices.create(NEW, 0, Usage.APP_DIRECT).path())
@@ -60,7 +60,7 @@ class LvmDevicesTest {
   }
 
   @Test
-  void the_words_of_the_tool_reach_the_caller() {
+  void theWordsOfTheToolReachTheCaller() {
     tools.fail("lvcreate", "device-mapper: reload ioctl failed");
 
     assertThatThrownBy(() -> devices.create(NEW, 0, Usage.APP_DIRECT))
@@ -70,7 +70,7 @@ class LvmDevicesTest {
 
   @ParameterizedTest
   @ValueSource(longs = {943718401, 1L << 50, Long.MAX_VALUE})
-  void what_does_not_fit_is_refused_with_the_largest_possible_size(long size) {
+  void whatDoesNotFitIsRefusedWithTheLargestPossibleSize(long size) {
     assertThatThrownBy(() -> devices.create(NEW, size, Usage.APP_DIRECT))
         .isInstanceOf(DeviceException.NotEnoughSpace.class)
         .hasMessageContaining(Long.toString(size))
@@ -79,21 +79,21 @@ class LvmDevicesTest {
   }
 
   @Test
-  void a_second_volume_of_the_same_id_is_refused() {
+  void aSecondVolumeOfTheSameIdIsRefused() {
     assertThatThrownBy(() -> devices.create(AAA, 1, Usage.APP_DIRECT))
         .isInstanceOf(DeviceException.Exists.class);
     assertThat(tools.changes()).isEmpty();
   }
 
   @Test
-  void an_inactive_volume_is_activated_when_it_is_wanted() {
+  void anInactiveVolumeIsActivatedWhenItIsWanted() {
     assertThat(devices.find(BBB)).isPresent();
 
     assertThat(tools.changes()).containsExactly("lvchange --activate=y ndbus0region1fsdax/" + BBB);
   }
 
   @Test
-  void asking_whether_there_is_a_volume_changes_nothing() {
+  void askingWhetherThereIsAVolumeChangesNothing() {
     assertThat(devices.exists(BBB)).isTrue();
     assertThat(devices.exists(NEW)).isFalse();
 
@@ -101,14 +101,14 @@ class LvmDevicesTest {
   }
 
   @Test
-  void deleting_what_is_not_there_does_nothing() {
+  void deletingWhatIsNotThereDoesNothing() {
     devices.delete(NEW, true);
 
     assertThat(tools.changes()).isEmpty();
   }
 
   @Test
-  void a_volume_grows_as_far_as_its_group_allows() {
+  void aVolumeGrowsAsFarAsItsGroupAllows() {
     assertThatThrownBy(() -> devices.grow(AAA, 104857600 + 943718400L + 1))
         .isInstanceOf(DeviceException.NotEnoughSpace.class)
         .hasMessageContaining(Long.toString(104857600 + 943718400L));

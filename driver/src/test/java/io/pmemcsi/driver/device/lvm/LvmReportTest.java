@@ -16,7 +16,7 @@ class LvmReportTest {
   private static final String BBB = "bbb-09ee4ba0d6cf4c5ad0a9da5e7a12be5c2a7e4dd8b7a83d3b21e3d3b5";
 
   @Test
-  void groups_have_their_own_volumes() throws Exception {
+  void groupsHaveTheirOwnVolumes() throws Exception {
     LvmReport report = LvmReport.parse(recorded("lvm/fullreport.json"));
 
     Path folder = Path.of("/dev/ndbus0region1fsdax");
@@ -34,7 +34,7 @@ class LvmReportTest {
   }
 
   @Test
-  void devices_know_their_group() throws Exception {
+  void devicesKnowTheirGroup() throws Exception {
     assertThat(LvmReport.parse(recorded("lvm/pvs.json")).physicalVolumes())
         .containsExactlyInAnyOrder(
             new PhysicalVolume(Path.of("/dev/pmem0"), "foreign"),
@@ -43,7 +43,7 @@ class LvmReportTest {
   }
 
   @Test
-  void capacity_is_what_the_groups_have_free() throws Exception {
+  void capacityIsWhatTheGroupsHaveFree() throws Exception {
     Groups groups = new Groups(LvmReport.parse(recorded("lvm/fullreport.json")).groups());
 
     assertThat(groups.capacity(4L << 30))
@@ -52,7 +52,7 @@ class LvmReportTest {
   }
 
   @Test
-  void a_volume_fits_in_whole_extents_only() throws Exception {
+  void aVolumeFitsInWholeExtentsOnly() throws Exception {
     Groups groups = new Groups(LvmReport.parse(recorded("lvm/fullreport.json")).groups());
 
     assertThat(groups.fitting(0)).hasSize(2);
@@ -65,7 +65,7 @@ class LvmReportTest {
   }
 
   @Test
-  void what_is_remembered_follows_the_changes() throws Exception {
+  void whatIsRememberedFollowsTheChanges() throws Exception {
     Groups before = new Groups(LvmReport.parse(recorded("lvm/fullreport.json")).groups());
     Volume added = new Volume("new", Path.of("/dev/foreign/new"), 8388608, true);
 

@@ -19,7 +19,7 @@ class RawConversionTest {
   private final RawConversion conversion = new RawConversion(new Ndctl(tools), tools);
 
   @Test
-  void raw_namespaces_of_all_regions_are_converted_and_put_into_groups() {
+  void rawNamespacesOfAllRegionsAreConvertedAndPutIntoGroups() {
     tools.answer("ndctl list", RAW).answer("ndctl list", CONVERTED);
     tools.answer("pvs", NO_GROUPS).answer("pvs", NO_GROUPS).answer("pvs", groups("pmem0", "pmem1"));
 
@@ -36,7 +36,7 @@ class RawConversionTest {
   }
 
   @Test
-  void what_an_interrupted_conversion_left_is_finished() {
+  void whatAnInterruptedConversionLeftIsFinished() {
     tools.answer("ndctl list", CONVERTED);
     tools.answer("pvs", groups("pmem0"));
 
@@ -48,7 +48,7 @@ class RawConversionTest {
   }
 
   @Test
-  void a_second_run_changes_nothing() {
+  void aSecondRunChangesNothing() {
     tools.answer("ndctl list", CONVERTED);
     tools.answer("pvs", groups("pmem0", "pmem1"));
 
@@ -57,7 +57,7 @@ class RawConversionTest {
   }
 
   @Test
-  void a_namespace_of_ours_is_left_to_the_driver() {
+  void aNamespaceOfOursIsLeftToTheDriver() {
     tools.answer(
         "ndctl list",
         CONVERTED.replace("\"sector_size\":512,", "\"sector_size\":512,\"name\":\"pmem-csi\","));
@@ -68,7 +68,7 @@ class RawConversionTest {
   }
 
   @Test
-  void empty_namespaces_and_other_modes_are_left_alone_and_nothing_to_use_is_fatal() {
+  void emptyNamespacesAndOtherModesAreLeftAloneAndNothingToUseIsFatal() {
     tools.answer("ndctl list", recorded("ndctl/labels-no-namespaces.json"));
     tools.answer("ndctl list", RAW.replace("\"raw\"", "\"devdax\""));
     tools.answer("pvs", NO_GROUPS);
@@ -81,14 +81,14 @@ class RawConversionTest {
   }
 
   @Test
-  void a_node_without_memory_is_fatal() {
+  void aNodeWithoutMemoryIsFatal() {
     tools.answer("pvs", NO_GROUPS);
 
     assertThatThrownBy(conversion::convert).isInstanceOf(FatalException.class);
   }
 
   @Test
-  void a_failure_stops_at_the_failing_namespace() {
+  void aFailureStopsAtTheFailingNamespace() {
     tools.answer("ndctl list", RAW);
     tools.answer("pvs", NO_GROUPS);
     tools.fail("ndctl create-namespace", "namespace0.0: failed to reconfigure");

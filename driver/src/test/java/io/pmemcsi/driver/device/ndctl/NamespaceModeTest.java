@@ -22,7 +22,7 @@ class NamespaceModeTest {
     "FSDAX, 0, 0",
     "SECTOR, 0, 0",
   })
-  void usable_size_is_what_the_kernel_gave(NamespaceMode mode, long raw, long usable) {
+  void usableSizeIsWhatTheKernelGave(NamespaceMode mode, long raw, long usable) {
     assertThat(mode.usableBytes(raw)).isEqualTo(usable);
   }
 
@@ -38,13 +38,13 @@ class NamespaceModeTest {
     "SECTOR, 133005312, 134217728",
     "SECTOR, 133005313, 150994944",
   })
-  void raw_size_is_the_smallest_that_is_enough(NamespaceMode mode, long usable, long raw) {
+  void rawSizeIsTheSmallestThatIsEnough(NamespaceMode mode, long usable, long raw) {
     assertThat(mode.rawBytes(usable, UNIT)).isEqualTo(raw);
   }
 
   @ParameterizedTest
   @CsvSource({"FSDAX", "SECTOR"})
-  void a_volume_of_the_largest_usable_size_fits_exactly(NamespaceMode mode) {
+  void aVolumeOfTheLargestUsableSizeFitsExactly(NamespaceMode mode) {
     for (long raw = 2 * UNIT; raw < (3L << 40); raw = (raw * 3 / 2 / UNIT + 1) * UNIT) {
       assertThat(mode.rawBytes(mode.usableBytes(raw), UNIT)).isLessThanOrEqualTo(raw);
       assertThat(mode.usableBytes(mode.rawBytes(raw, UNIT))).isGreaterThanOrEqualTo(raw);

@@ -15,13 +15,13 @@ class NdctlListTest {
   @TempDir private Path sysfs;
 
   @Test
-  void nothing_printed_means_no_region() throws Exception {
+  void nothingPrintedMeansNoRegion() throws Exception {
     assertThat(regions("")).isEmpty();
     assertThat(regions("\n")).isEmpty();
   }
 
   @Test
-  void regions_come_in_the_order_of_their_numbers_with_their_namespaces() throws Exception {
+  void regionsComeInTheOrderOfTheirNumbersWithTheirNamespaces() throws Exception {
     attribute("namespace0.2", "size", "134217728");
 
     List<Region> regions = regions(recorded("ndctl/fragmented.json"));
@@ -48,7 +48,7 @@ class NdctlListTest {
   }
 
   @Test
-  void memory_without_labels_is_one_raw_namespace_and_nothing_is_free() throws Exception {
+  void memoryWithoutLabelsIsOneRawNamespaceAndNothingIsFree() throws Exception {
     Region region = regions(recorded("ndctl/no-labels.json")).getFirst();
 
     assertThat(region.allGaps()).isZero();
@@ -56,7 +56,7 @@ class NdctlListTest {
   }
 
   @Test
-  void a_disabled_or_read_only_region_is_not_used() throws Exception {
+  void aDisabledOrReadOnlyRegionIsNotUsed() throws Exception {
     attribute("region1", "read_only", "1");
 
     List<Region> regions = regions(recorded("ndctl/region-disabled.json"));
@@ -66,8 +66,7 @@ class NdctlListTest {
   }
 
   @Test
-  void one_bus_may_be_an_object_and_numbers_may_be_larger_than_a_double_can_hold()
-      throws Exception {
+  void oneBusMayBeAnObjectAndNumbersMayBeLargerThanADoubleCanHold() throws Exception {
     String json =
         """
         {"dev":"ndbus0","regions":[{"dev":"region0","size":9007199254740993,"align":16777216,
@@ -81,7 +80,7 @@ class NdctlListTest {
   }
 
   @Test
-  void sizes_suit_the_interleaved_modules_and_the_region() {
+  void sizesSuitTheInterleavedModulesAndTheRegion() {
     assertThat(Region.unit(1, 16L << 20)).isEqualTo(16L << 20);
     assertThat(Region.unit(6, 96L << 20)).isEqualTo(96L << 20);
     assertThat(Region.unit(6, 16L << 20)).isEqualTo(48L << 20);

@@ -17,14 +17,14 @@ class WritableSysTest {
   private final RecordedTools tools = new RecordedTools();
 
   @Test
-  void nothing_is_done_where_it_is_writable() {
+  void nothingIsDoneWhereItIsWritable() {
     WritableSys.ensure(tools, () -> MountTable.parse(WRITABLE), true);
 
     assertThat(tools.changes()).isEmpty();
   }
 
   @Test
-  void the_host_s_own_is_put_in_its_place() {
+  void theHostSOwnIsPutInItsPlace() {
     WritableSys.ensure(
         tools,
         () -> MountTable.parse(tools.changes().isEmpty() ? READ_ONLY : READ_ONLY + WRITABLE),
@@ -34,7 +34,7 @@ class WritableSysTest {
   }
 
   @Test
-  void without_the_host_s_own_there_is_no_way() {
+  void withoutTheHostSOwnThereIsNoWay() {
     assertThatThrownBy(() -> WritableSys.ensure(tools, () -> MountTable.parse(READ_ONLY), false))
         .isInstanceOf(FatalException.class)
         .hasMessageContaining("/host-sys");
