@@ -126,6 +126,7 @@ class GenericFaultsIT {
             "deletion of unmanaged",
             scene -> {
               scene.create();
+              scene.awaitQuiet();
               scene.patch("{\"spec\":{\"managementState\":\"Unmanaged\"}}");
             },
             Scene::delete));
@@ -378,9 +379,24 @@ class GenericFaultsIT {
           .until(
               () -> {
                 int before = server.requests().writes().size();
-                Thread.sleep(400);
-                return server.requests().writes().size() == before;
+                Thread.sleep(700);
+                return server.requests().writes().size() == before && isSettled();
               });
+    }
+
+    /** Whether the operator has seen the resource as it is now. */
+    private boolean isSettled() {
+      CSIDriverDeployment resource = driver.get();
+      if (resource == null) {
+        return true;
+      }
+      var status = resource.getStatus();
+      if (status == null || resource.getMetadata().getDeletionTimestamp() != null) {
+        return false;
+      }
+      return "Unmanaged".equals(resource.getSpec().managementState())
+          ? "Unmanaged".equals(status.state())
+          : isCurrent(resource);
     }
 
     @Override
