@@ -68,7 +68,7 @@ public final class ProcessRunner implements CommandRunner {
     if (killed.get()) {
       throw ToolFailedException.cancelled(command);
     }
-    CommandResult result = new CommandResult(process.exitValue(), text(out), text(err));
+    CommandResult result = result(command, process, out, err, killed);
     LOG.atDebug()
         .addKeyValue("command", command.program())
         .addKeyValue("exit", result.exitCode())
@@ -79,6 +79,23 @@ public final class ProcessRunner implements CommandRunner {
       throw ToolFailedException.exited(command, result);
     }
     return result;
+  }
+
+  private static CommandResult result(
+      Command command,
+      Process process,
+      CompletableFuture<String> out,
+      CompletableFuture<String> err,
+      AtomicBoolean killed) {
+    try {
+      return new CommandResult(process.exitValue(), text(out), text(err));
+    } catch (UncheckedIOException e) {
+      if (killed.get()) {
+        // cancelled just when the command had ended: the kill has closed what was being read
+        throw ToolFailedException.cancelled(command);
+      }
+      throw e;
+    }
   }
 
   /** Reads to the end on a thread of its own, so that no tool ever blocks on a full pipe. */
