@@ -6,17 +6,13 @@ import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
-import io.fabric8.kubernetes.client.dsl.NonDeletingOperation;
 import io.fabric8.kubernetes.client.http.BasicBuilder;
 import io.fabric8.kubernetes.client.http.HttpRequest;
 import io.fabric8.kubernetes.client.http.Interceptor;
 import io.pmemcsi.base.http.ListenAddress;
 import io.pmemcsi.operator.install.OperatorInstallation;
+import io.pmemcsi.testbed.kubernetes.Definitions;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
@@ -79,16 +75,7 @@ final class InstalledOperator implements AutoCloseable {
   }
 
   static void installCrds(KubernetesClient client) {
-    try (var files = Files.list(CRDS)) {
-      for (Path file : files.filter(Files::isRegularFile).sorted().toList()) {
-        try (InputStream in = Files.newInputStream(file)) {
-          client.load(in).items().stream()
-              .forEach(crd -> client.resource(crd).createOr(NonDeletingOperation::update));
-        }
-      }
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    Definitions.install(client, CRDS);
   }
 
   InstalledOperator start() {

@@ -11,18 +11,16 @@ import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
 import io.fabric8.kubernetes.api.model.rbac.RoleBinding;
 import io.fabric8.kubernetes.api.model.storage.CSIDriver;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.dsl.NonDeletingOperation;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.operator.OperatorOptions;
 import io.pmemcsi.operator.OperatorProgram;
+import io.pmemcsi.testbed.kubernetes.Definitions;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
-import java.io.InputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
@@ -45,17 +43,10 @@ class DiffIT {
   private KubernetesClient client;
 
   @BeforeEach
-  void install(Sandbox sandbox) throws Exception {
+  void install(Sandbox sandbox) {
     this.sandbox = sandbox;
     this.client = sandbox.client();
-    try (var files = Files.list(Path.of("../deploy/crd"))) {
-      for (Path file : files.filter(Files::isRegularFile).sorted().toList()) {
-        try (InputStream in = Files.newInputStream(file)) {
-          client.load(in).items().stream()
-              .forEach(crd -> client.resource(crd).createOr(NonDeletingOperation::update));
-        }
-      }
-    }
+    Definitions.install(client, Path.of("../deploy/crd"));
   }
 
   @Test

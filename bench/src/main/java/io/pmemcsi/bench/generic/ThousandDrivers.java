@@ -9,6 +9,7 @@ import io.pmemcsi.bench.Benchmark;
 import io.pmemcsi.bench.Figure;
 import io.pmemcsi.operator.Rendering;
 import io.pmemcsi.testbed.kubernetes.Cluster;
+import io.pmemcsi.testbed.kubernetes.Definitions;
 import io.pmemcsi.testbed.process.ChildProcess;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -42,7 +43,7 @@ public final class ThousandDrivers implements Benchmark {
     Path log = Files.createTempFile("pmem-csi-bench-", ".log");
     try (Cluster cluster = Cluster.open()) {
       KubernetesClient client = cluster.admin();
-      installCrds(client);
+      Definitions.install(client, Path.of("deploy/crd"));
       try (ChildProcess operator =
           ChildProcess.start(
               "operator",
@@ -210,15 +211,5 @@ public final class ThousandDrivers implements Benchmark {
                         .replace("NAMESPACE", namespace(n))
                         .replace("NAME", name(n, i)));
     return resource;
-  }
-
-  private static void installCrds(KubernetesClient client) throws IOException {
-    try (Stream<Path> files = Files.list(Path.of("deploy/crd"))) {
-      for (Path file : files.filter(Files::isRegularFile).toList()) {
-        try (var in = Files.newInputStream(file)) {
-          client.load(in).create();
-        }
-      }
-    }
   }
 }

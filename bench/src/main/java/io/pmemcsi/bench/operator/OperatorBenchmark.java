@@ -5,7 +5,6 @@ import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.dsl.NonDeletingOperation;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.bench.Benchmark;
 import io.pmemcsi.bench.Figure;
@@ -14,10 +13,8 @@ import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.ClusterProbe;
 import io.pmemcsi.operator.install.OperatorInstallation;
 import io.pmemcsi.testbed.kubernetes.Cluster;
+import io.pmemcsi.testbed.kubernetes.Definitions;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
-import java.io.IOException;
-import java.io.InputStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -49,18 +46,9 @@ public final class OperatorBenchmark implements Benchmark {
     }
   }
 
-  private static void install(Sandbox sandbox) throws IOException {
+  private static void install(Sandbox sandbox) {
     KubernetesClient client = sandbox.client();
-    try (var files = Files.list(Path.of("deploy/crd"))) {
-      for (Path file : files.filter(Files::isRegularFile).sorted().toList()) {
-        try (InputStream in = Files.newInputStream(file)) {
-          client
-              .load(in)
-              .items()
-              .forEach(crd -> client.resource(crd).createOr(NonDeletingOperation::update));
-        }
-      }
-    }
+    Definitions.install(client, Path.of("deploy/crd"));
     for (HasMetadata object :
         new OperatorInstallation(sandbox.namespace(), OperatorProcess.IMAGE).objects()) {
       if (!(object instanceof Namespace) && !(object instanceof Deployment)) {
