@@ -26,19 +26,29 @@ interface DeviceManagers {
 
   /** The real ones. */
   static DeviceManagers real(Path statePath, CommandRunner runner, Eraser eraser) {
-    return (mode, percentage) ->
-        switch (mode) {
-          case FILE ->
-              new FileDevices(statePath, new FileDevices.Pool.Percentage(percentage), runner);
-          case LVM -> {
-            WritableSys.ensure(runner);
-            FreshNamespaces fresh = new FreshNamespaces(statePath, new DurableFiles());
-            yield new GroupSetup(new Ndctl(runner), runner, fresh).prepare(percentage, eraser);
-          }
-          case DIRECT -> {
-            WritableSys.ensure(runner);
-            yield new DirectDevices(new Ndctl(runner), eraser);
-          }
-        };
+    return (mode, percentage) -> {
+      switch (mode) {
+        case LVM, DIRECT -> WritableSys.ensure(runner);
+        case FILE -> {}
+      }
+      return open(mode, percentage, statePath, runner, eraser);
+    };
+  }
+
+  /** For whoever only looks: nothing is set up, switched on or mounted. */
+  static DeviceManagers looking(Path statePath, CommandRunner runner) {
+    return (mode, _) -> open(mode, 0, statePath, runner, new Eraser((_, _, _) -> {}));
+  }
+
+  private static DeviceManager open(
+      DeviceMode mode, int percentage, Path statePath, CommandRunner runner, Eraser eraser) {
+    return switch (mode) {
+      case FILE -> new FileDevices(statePath, new FileDevices.Pool.Percentage(percentage), runner);
+      case LVM -> {
+        FreshNamespaces fresh = new FreshNamespaces(statePath, new DurableFiles());
+        yield new GroupSetup(new Ndctl(runner), runner, fresh).prepare(percentage, eraser);
+      }
+      case DIRECT -> new DirectDevices(new Ndctl(runner), eraser);
+    };
   }
 }

@@ -23,6 +23,7 @@ import io.pmemcsi.driver.lifecycle.Devices;
 import io.pmemcsi.driver.lifecycle.Formatter;
 import io.pmemcsi.driver.lifecycle.KataVolumes;
 import io.pmemcsi.driver.lifecycle.Markers;
+import io.pmemcsi.driver.lifecycle.NodeState;
 import io.pmemcsi.driver.lifecycle.Publishing;
 import io.pmemcsi.driver.lifecycle.RefusedException;
 import io.pmemcsi.driver.lifecycle.Staging;
@@ -33,7 +34,7 @@ import io.pmemcsi.driver.lifecycle.VolumeMounts;
 import io.pmemcsi.driver.lifecycle.Volumes;
 import io.pmemcsi.driver.loop.LoopDevices;
 import io.pmemcsi.driver.metrics.DriverMetrics;
-import io.pmemcsi.driver.mount.MountTable;
+import io.pmemcsi.driver.mount.KernelMounts;
 import io.pmemcsi.driver.mount.Mounts;
 import io.pmemcsi.driver.mount.Signatures;
 import io.pmemcsi.driver.volume.DeviceMode;
@@ -41,7 +42,6 @@ import io.pmemcsi.driver.volume.DurableFiles;
 import io.pmemcsi.driver.volume.Ledger;
 import io.pmemcsi.driver.volume.LedgerException;
 import io.pmemcsi.driver.volume.Quantity;
-import io.pmemcsi.driver.volume.StateFiles;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -54,18 +54,17 @@ import org.slf4j.LoggerFactory;
 public final class NodeDriver implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(NodeDriver.class);
-  private static final Duration MEASURE_EVERY = Duration.ofMinutes(1);
 
   private final CsiServer server;
-  private final Optional<HttpEndpoint> metrics;
-  private final Thread measuring;
+  private final Optional<HttpEndpoint> http;
+  private final NodeWatch watch;
   private final AuditReport audit;
 
   private NodeDriver(
-      CsiServer server, Optional<HttpEndpoint> metrics, Thread measuring, AuditReport audit) {
+      CsiServer server, Optional<HttpEndpoint> http, NodeWatch watch, AuditReport audit) {
     this.server = server;
-    this.metrics = metrics;
-    this.measuring = measuring;
+    this.http = http;
+    this.watch = watch;
     this.audit = audit;
   }
 
@@ -77,29 +76,26 @@ public final class NodeDriver implements AutoCloseable {
     return start(
         settings,
         metrics,
-        runner,
-        new DurableFiles(),
+        new Outside(runner, new DurableFiles(), new KernelMounts()),
         DeviceManagers.real(settings.statePath(), runner, eraser));
   }
 
   /** The same with parts of the outside world replaced. */
   static NodeDriver start(
-      DriverSettings settings,
-      DriverMetrics metrics,
-      CommandRunner runner,
-      StateFiles files,
-      DeviceManagers managers) {
+      DriverSettings settings, DriverMetrics metrics, Outside outside, DeviceManagers managers) {
     try {
-      Ledger ledger = Ledger.open(settings.statePath(), files);
+      Ledger ledger = Ledger.open(settings.statePath(), outside.files());
       Devices devices =
           new Devices(
               managers.open(settings.deviceMode(), settings.pmemPercentage()),
               mode -> managers.open(mode, 0));
-      AuditReport audit = Audit.repair(ledger, devices, MountTable.read());
-      tell(audit);
-      metrics.audited(audit);
       devices.measure();
-      return serve(settings, metrics, runner, files, ledger, devices, audit);
+      tellIfThereIsNone(devices);
+      AuditReport audit = Audit.repair(ledger, devices, NodeState.read(settings.statePath()));
+      audit.findings().forEach(NodeWatch::tell);
+      metrics.audited(audit);
+      NodeWatch watch = new NodeWatch(settings.statePath(), ledger, devices, metrics, audit);
+      return serve(settings, metrics, outside, ledger, devices, watch, audit);
     } catch (LedgerException | DeviceException | ToolFailedException e) {
       throw new FatalException("failed to initialize driver: " + e.getMessage(), e);
     }
@@ -108,13 +104,14 @@ public final class NodeDriver implements AutoCloseable {
   private static NodeDriver serve(
       DriverSettings settings,
       DriverMetrics metrics,
-      CommandRunner runner,
-      StateFiles files,
+      Outside outside,
       Ledger ledger,
       Devices devices,
+      NodeWatch watch,
       AuditReport audit) {
     Path state = settings.statePath();
-    Mounts mounts = new Mounts(runner);
+    CommandRunner runner = outside.commands();
+    Mounts mounts = new Mounts(runner, outside.mounts());
     Usages usages = new Usages(mounts);
     Signatures signatures = new Signatures(runner);
     LoopDevices loops = new LoopDevices(runner);
@@ -126,7 +123,13 @@ public final class NodeDriver implements AutoCloseable {
     Staging staging = new Staging(volumes, formatter, volumeMounts, usages, runner);
     Publishing publishing =
         new Publishing(
-            volumes, formatter, volumeMounts, mounts, usages, kata, new Markers(state, files));
+            volumes,
+            formatter,
+            volumeMounts,
+            mounts,
+            usages,
+            kata,
+            new Markers(state, outside.files()));
     Statistics statistics = new Statistics(volumes, usages, kata, runner);
 
     NodeIdentity node = new NodeIdentity(settings.driverName(), settings.nodeId());
@@ -138,7 +141,7 @@ public final class NodeDriver implements AutoCloseable {
             metrics::called,
             List.of(
                 new IdentityService(settings.driverName(), Version.current(), growing),
-                new ControllerService(node, volumes, growing),
+                new ControllerService(node, volumes, growing).quickToList(),
                 new NodeService(node, staging, publishing, statistics, growing)));
     Optional<HttpEndpoint> http = Optional.empty();
     try {
@@ -152,7 +155,8 @@ public final class NodeDriver implements AutoCloseable {
       }
     }
     tell(capacity(volumes));
-    return new NodeDriver(server, http, measureRegularly(devices), audit);
+    watch.start();
+    return new NodeDriver(server, http, watch, audit);
   }
 
   private static HttpEndpoint listen(
@@ -170,13 +174,12 @@ public final class NodeDriver implements AutoCloseable {
   /** Compares ledger, devices and mounts without a running driver and without changing anything. */
   public static AuditReport audit(DriverSettings settings) {
     CommandRunner runner = new ProcessRunner();
-    DeviceManagers managers =
-        DeviceManagers.real(settings.statePath(), runner, new Eraser((_, _, _) -> {}));
+    DeviceManagers managers = DeviceManagers.looking(settings.statePath(), runner);
     try {
       return Audit.look(
           Ledger.openForReading(settings.statePath()),
           new Devices(managers.open(settings.deviceMode(), 0), mode -> managers.open(mode, 0)),
-          MountTable.read());
+          NodeState.read(settings.statePath()));
     } catch (LedgerException | DeviceException | ToolFailedException e) {
       throw new FatalException("failed to audit: " + e.getMessage(), e);
     }
@@ -189,15 +192,20 @@ public final class NodeDriver implements AutoCloseable {
 
   /** The port of the metrics endpoint, where there is one. */
   public OptionalInt metricsPort() {
-    return metrics.map(http -> OptionalInt.of(http.port())).orElse(OptionalInt.empty());
+    return http.map(there -> OptionalInt.of(there.port())).orElse(OptionalInt.empty());
+  }
+
+  /** Compares ledger, devices and mounts once more, as it is done every minute. */
+  void lookAgain() {
+    watch.look();
   }
 
   /** Lets calls that are under way finish and stops listening. Volumes stay as they are. */
   @Override
   public void close() {
-    measuring.interrupt();
+    watch.close();
     server.close();
-    metrics.ifPresent(HttpEndpoint::close);
+    http.ifPresent(HttpEndpoint::close);
   }
 
   private static Optional<Capacity> capacity(Volumes volumes) {
@@ -208,21 +216,14 @@ public final class NodeDriver implements AutoCloseable {
     }
   }
 
-  private static void tell(AuditReport audit) {
-    for (AuditReport.Finding finding : audit.findings()) {
-      LOG.atWarn()
-          .addKeyValue("kind", finding.kind().text())
-          .addKeyValue("volume", finding.volume())
-          .addKeyValue("what", finding.text())
-          .addKeyValue("repaired", finding.repaired())
-          .log("Ledger and node disagree.");
+  /** The first thing that an administrator should read in the log of such a node. */
+  private static void tellIfThereIsNone(Devices devices) {
+    if (devices.hasNothing()) {
+      LOG.atWarn().log("This node has no PMEM: no volume can be made here.");
     }
   }
 
   private static void tell(Optional<Capacity> capacity) {
-    if (capacity.isPresent() && capacity.get().total() == 0) {
-      LOG.atWarn().log("This node has no PMEM: no volume can be made here.");
-    }
     LOG.atInfo()
         .addKeyValue(
             "capacity",
@@ -237,22 +238,5 @@ public final class NodeDriver implements AutoCloseable {
                                 Quantity.format(known.total())))
                 .orElse("unknown"))
         .log("PMEM-CSI ready.");
-  }
-
-  /** Others may take or free memory behind the driver's back. */
-  private static Thread measureRegularly(Devices devices) {
-    return Thread.ofVirtual()
-        .name("capacity")
-        .start(
-            () -> {
-              try {
-                while (true) {
-                  Thread.sleep(MEASURE_EVERY);
-                  devices.measure();
-                }
-              } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-              }
-            });
   }
 }

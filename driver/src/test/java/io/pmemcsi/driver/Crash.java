@@ -6,6 +6,9 @@ import io.pmemcsi.driver.command.CommandResult;
 import io.pmemcsi.driver.command.CommandRunner;
 import io.pmemcsi.driver.command.ProcessRunner;
 import io.pmemcsi.driver.command.ToolFailedException;
+import io.pmemcsi.driver.mount.KernelMounts;
+import io.pmemcsi.driver.mount.MountCalls;
+import io.pmemcsi.driver.mount.MountOptions;
 import io.pmemcsi.driver.volume.DurableFiles;
 import io.pmemcsi.driver.volume.StateFiles;
 import java.io.IOException;
@@ -18,7 +21,7 @@ import java.util.concurrent.locks.LockSupport;
  * A driver that dies at its n-th contact with the outside world: before the step, after it, or in
  * the middle of it. Once dead it never does anything again, whatever its code tries.
  */
-final class Crash implements CommandRunner, StateFiles {
+final class Crash implements CommandRunner, StateFiles, MountCalls {
 
   /** Where in a step it dies. */
   enum When {
@@ -36,6 +39,7 @@ final class Crash implements CommandRunner, StateFiles {
 
   private final ProcessRunner processes = new ProcessRunner();
   private final DurableFiles files = new DurableFiles();
+  private final KernelMounts kernel = new KernelMounts();
   private final int step;
   private final When when;
   private int steps;
@@ -116,6 +120,31 @@ final class Crash implements CommandRunner, StateFiles {
       throw die();
     }
     files.delete(file);
+    if (now) {
+      throw die();
+    }
+  }
+
+  @Override
+  public void mount(Path source, Path target, String type, MountOptions options)
+      throws IOException {
+    boolean now = enter("mount " + target);
+    if (now && when != When.AFTER) {
+      throw die();
+    }
+    kernel.mount(source, target, type, options);
+    if (now) {
+      throw die();
+    }
+  }
+
+  @Override
+  public void unmount(Path target) throws IOException {
+    boolean now = enter("unmount " + target);
+    if (now && when != When.AFTER) {
+      throw die();
+    }
+    kernel.unmount(target);
     if (now) {
       throw die();
     }

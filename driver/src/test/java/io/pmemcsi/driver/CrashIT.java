@@ -17,8 +17,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Map;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -36,6 +36,8 @@ class CrashIT {
     void run(Calls csi, Scratch scratch) throws IOException;
   }
 
+  private static final boolean CAMPAIGN = Boolean.getBoolean("pmem-csi.campaign");
+  private static final long SEED = Long.getLong("pmem-csi.kill.seed", 5);
   private static final Path STAGING = Path.of("staging");
   private static final Path TARGET = Path.of("target");
 
@@ -55,30 +57,38 @@ class CrashIT {
   }
 
   private static Volume volume(Calls csi, Map<String, String> parameters) {
-    return csi.create(Calls.request("pvc-crash", 16 * MIB).putAllParameters(parameters));
+    return volume(csi, parameters, 16);
   }
 
-  private static List<Step> mounted(Map<String, String> parameters) {
+  private static Volume volume(Calls csi, Map<String, String> parameters, long mib) {
+    return csi.create(Calls.request("pvc-crash", mib * MIB).putAllParameters(parameters));
+  }
+
+  private static List<Step> mounted(Map<String, String> parameters, String type, long mib) {
     Step stage =
-        (csi, s) -> csi.stage(volume(csi, parameters), at(s, STAGING), mount("ext4", "noatime"));
+        (csi, s) -> csi.stage(volume(csi, parameters, mib), at(s, STAGING), mount(type, "noatime"));
     Step publish =
         (csi, s) ->
             csi.publish(
-                volume(csi, parameters), at(s, STAGING), at(s, TARGET), mount("ext4", "noatime"));
+                volume(csi, parameters, mib),
+                at(s, STAGING),
+                at(s, TARGET),
+                mount(type, "noatime"));
     Step publishReadOnly =
         (csi, s) ->
             csi.publish(
                 Calls.publication(
-                        volume(csi, parameters),
+                        volume(csi, parameters, mib),
                         at(s, STAGING),
                         at(s, TARGET),
-                        mount("ext4", "noatime"))
+                        mount(type, "noatime"))
                     .setReadonly(true));
     Step unpublish =
-        (csi, s) -> csi.unpublish(volume(csi, parameters).getVolumeId(), at(s, TARGET));
-    Step unstage = (csi, s) -> csi.unstage(volume(csi, parameters).getVolumeId(), at(s, STAGING));
+        (csi, s) -> csi.unpublish(volume(csi, parameters, mib).getVolumeId(), at(s, TARGET));
+    Step unstage =
+        (csi, s) -> csi.unstage(volume(csi, parameters, mib).getVolumeId(), at(s, STAGING));
     return List.of(
-        (csi, _) -> volume(csi, parameters),
+        (csi, _) -> volume(csi, parameters, mib),
         stage,
         publish,
         (_, s) -> Files.writeString(at(s, TARGET).resolve("data"), "precious"),
@@ -122,31 +132,49 @@ class CrashIT {
   @ParameterizedTest
   @EnumSource(Crash.When.class)
   void aMountedVolume(Crash.When when) throws IOException {
-    killEverywhere(mounted(Map.of()), when, 30);
+    killEverywhere(mounted(Map.of(), "ext4", 16), when, 28, 1);
+  }
+
+  @ParameterizedTest
+  @EnumSource(Crash.When.class)
+  void aVolumeWithTheOtherFilesystem(Crash.When when) throws IOException {
+    killEverywhere(mounted(Map.of(), "xfs", 300), when, 28, 8);
   }
 
   @ParameterizedTest
   @EnumSource(Crash.When.class)
   void aRawBlockVolumeThatGrows(Crash.When when) throws IOException {
-    killEverywhere(raw(), when, 15);
+    killEverywhere(raw(), when, 15, 1);
   }
 
   @ParameterizedTest
   @EnumSource(Crash.When.class)
   void anEphemeralVolume(Crash.When when) throws IOException {
-    killEverywhere(ephemeral(), when, 12);
+    killEverywhere(ephemeral(), when, 10, 1);
   }
 
-  @Test
-  void aKataVolume() throws IOException {
-    killEverywhere(mounted(Map.of("kataContainers", "true")), Crash.When.AFTER, 40);
+  @ParameterizedTest
+  @EnumSource(Crash.When.class)
+  void aKataVolume(Crash.When when) throws IOException {
+    killEverywhere(
+        mounted(Map.of("kataContainers", "true"), "ext4", 16),
+        when,
+        38,
+        when == Crash.When.AFTER ? 2 : 8);
   }
 
-  private static void killEverywhere(List<Step> story, Crash.When when, int atLeast)
+  /**
+   * Kills at each step of a story.
+   *
+   * @param atLeast so many steps the story has for sure
+   * @param stride outside of campaigns only one in so many steps, chosen by the seed
+   */
+  private static void killEverywhere(List<Step> story, Crash.When when, int atLeast, int stride)
       throws IOException {
+    SplittableRandom random = new SplittableRandom(SEED);
     int step = 1;
     while (killAt(story, new Crash(step, when))) {
-      step++;
+      step += CAMPAIGN || stride == 1 ? 1 : random.nextInt(1, 2 * stride);
     }
     assertThat(step).as("steps that were tried").isGreaterThan(atLeast);
   }
@@ -184,7 +212,8 @@ class CrashIT {
   private static int liveUntil(Crash crash, List<Step> story, Scratch scratch) throws IOException {
     int done = 0;
     try (FileModeDriver mortal =
-        FileModeDriver.start(scratch.folder(), crash, crash, FileModeDriver.POOL)) {
+        FileModeDriver.start(
+            scratch.folder(), new Outside(crash, crash, crash), FileModeDriver.POOL)) {
       Calls csi = new Calls(mortal);
       while (done < story.size() && !crash.happened()) {
         try {

@@ -20,11 +20,15 @@ import io.pmemcsi.base.names.DriverName;
 import io.pmemcsi.driver.command.CommandRunner;
 import io.pmemcsi.driver.command.ProcessRunner;
 import io.pmemcsi.driver.csi.Endpoint;
+import io.pmemcsi.driver.device.DeviceException;
+import io.pmemcsi.driver.device.DeviceManager;
 import io.pmemcsi.driver.device.file.FileDevices;
 import io.pmemcsi.driver.metrics.DriverMetrics;
+import io.pmemcsi.driver.mount.KernelMounts;
 import io.pmemcsi.driver.volume.DeviceMode;
 import io.pmemcsi.driver.volume.DurableFiles;
 import io.pmemcsi.driver.volume.StateFiles;
+import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -62,16 +66,31 @@ public final class FileModeDriver implements AutoCloseable {
   }
 
   static FileModeDriver start(Path folder, CommandRunner runner, StateFiles files, long pool) {
+    return start(folder, new Outside(runner, files, new KernelMounts()), pool);
+  }
+
+  static FileModeDriver start(Path folder, Outside outside, long pool) {
     DriverSettings settings = settings(folder);
     NodeDriver driver =
         NodeDriver.start(
             settings,
             new DriverMetrics(settings.driverName(), settings.nodeId()),
-            runner,
-            files,
-            (_, _) ->
-                new FileDevices(settings.statePath(), new FileDevices.Pool.Fixed(pool), runner));
+            outside,
+            (mode, _) -> devices(mode, settings, outside, pool));
     return new FileModeDriver(Optional.of(driver), connect(settings.endpoint().socket()));
+  }
+
+  /** A node where there is nothing but files. */
+  private static DeviceManager devices(
+      DeviceMode mode, DriverSettings settings, Outside outside, long pool) {
+    return switch (mode) {
+      case FILE ->
+          new FileDevices(
+              settings.statePath(), new FileDevices.Pool.Fixed(pool), outside.commands());
+      case LVM, DIRECT ->
+          throw new DeviceException.ToolFailed(
+              "list persistent memory", new IOException("no tool for it"));
+    };
   }
 
   /** The client of a driver that runs as a process of its own. */

@@ -129,9 +129,26 @@ class FormatOnceIT extends OwnDriver {
 
     Volume volume = csi.create("pvc-1", 16 * MIB);
 
-    assertThat(new Signatures(runner).probe(device(volume))).isEmpty();
+    assertThat(new Signatures(runner).probe(device(volume)))
+        .isEqualTo(new Signatures.Found.Nothing());
     assertThat(Ledger.openForReading(scratch.state()).contents(id(volume)))
         .contains(new Contents.Blank());
+  }
+
+  @Test
+  void aStraySignatureThatShowsUpBeforeTheFirstUseIsWipedToo() throws IOException {
+    Volume volume = csi.create("pvc-1", 16 * MIB);
+    UUID stray = UUID.randomUUID();
+    runner.run(
+        Command.of("mkfs.ext4", "-q", "-F", "-U", stray.toString(), device(volume).toString()));
+
+    csi.stage(volume, scratch.pod("staging"), mount("ext4"));
+
+    assertThat(Ledger.openForReading(scratch.state()).contents(id(volume)).orElseThrow())
+        .isInstanceOfSatisfying(
+            Contents.Formatted.class,
+            contents -> assertThat(contents.filesystem().uuid()).isNotEqualTo(stray));
+    csi.unstage(volume.getVolumeId(), scratch.pod("staging"));
   }
 
   @Test
@@ -145,7 +162,8 @@ class FormatOnceIT extends OwnDriver {
     stagingFails(volume, "ext4").fails(Status.Code.FAILED_PRECONDITION, "CreateVolume again");
     csi.create("pvc-1", 16 * MIB);
 
-    assertThat(new Signatures(runner).probe(device(volume))).isEmpty();
+    assertThat(new Signatures(runner).probe(device(volume)))
+        .isEqualTo(new Signatures.Found.Nothing());
   }
 
   @Test

@@ -5,6 +5,7 @@ import static io.pmemcsi.driver.Calls.mount;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import csi.v1.Volume;
+import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -19,10 +20,13 @@ import org.junit.jupiter.api.Timeout;
 class KillIT {
 
   private static final int KILLS = Boolean.getBoolean("pmem-csi.campaign") ? 30 : 3;
+  private static final int STEPS = 6;
   private static final long SEED = Long.getLong("pmem-csi.kill.seed", 5);
 
   private final Scratch scratch = new Scratch();
   private final SplittableRandom random = new SplittableRandom(SEED);
+
+  private int interrupted;
 
   @Test
   void theLifeOfAVolumeGoesOnAfterEachKill() throws Exception {
@@ -38,18 +42,19 @@ class KillIT {
                       LockSupport.parkNanos(delay * 1_000_000);
                       process.destroyForcibly();
                     });
-        done = liveOn(done);
+        done = liveOn(done, true);
         killer.join();
         process.onExit().join();
       }
       Process last = start();
       try {
-        assertThat(liveOn(done)).as("seed %d", SEED).isEqualTo(6);
+        assertThat(liveOn(done, false)).as("seed %d", SEED).isEqualTo(STEPS);
       } finally {
         last.destroyForcibly().onExit().join();
       }
       Files.deleteIfExists(scratch.pod("staging"));
       scratch.assertNothingLeft();
+      assertThat(interrupted).as("calls that were cut off").isEqualTo(KILLS);
     }
   }
 
@@ -70,17 +75,23 @@ class KillIT {
     return process;
   }
 
-  /** Goes on with the story at its first step that is not done; returns how many are done. */
-  private int liveOn(int done) {
+  /**
+   * Goes on with the story at its first step that is not done; returns how many are done.
+   *
+   * @param forEver begins the next life when one is over, until the driver is killed
+   */
+  private int liveOn(int done, boolean forEver) {
     int step = done;
     try (FileModeDriver driver = FileModeDriver.elsewhere(scratch.folder())) {
       Calls csi = new Calls(driver);
-      while (step < 6) {
+      while (step < STEPS || forEver) {
+        step %= STEPS;
         run(csi, step);
         step++;
       }
     } catch (StatusRuntimeException e) {
-      // killed
+      assertThat(e.getStatus().getCode()).as(e.getMessage()).isEqualTo(Status.Code.UNAVAILABLE);
+      interrupted++;
     }
     return step;
   }

@@ -16,6 +16,7 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.driver.command.Command;
+import io.pmemcsi.driver.command.CommandResult;
 import io.pmemcsi.driver.command.CommandRunner;
 import io.pmemcsi.driver.command.ProcessRunner;
 import io.pmemcsi.driver.volume.DurableFiles;
@@ -29,7 +30,15 @@ import java.net.http.HttpResponse;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -301,5 +310,103 @@ class ServerIT {
 
   private FileModeDriver start(CommandRunner runner) {
     return FileModeDriver.start(scratch.folder(), runner, new DurableFiles(), FileModeDriver.POOL);
+  }
+
+  /** Lets the first mkfs wait until somebody lets it go on. */
+  private static final class WaitingMkfs implements CommandRunner {
+    final CountDownLatch reached = new CountDownLatch(1);
+    final CountDownLatch mayGoOn = new CountDownLatch(1);
+    final AtomicInteger started = new AtomicInteger();
+    private final ProcessRunner real = new ProcessRunner();
+
+    @Override
+    public CommandResult run(Command command) {
+      if (command.program().startsWith("mkfs") && started.incrementAndGet() == 1) {
+        reached.countDown();
+        try {
+          assertThat(mayGoOn.await(60, SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+          throw new IllegalStateException(e);
+        }
+      }
+      return real.run(command);
+    }
+  }
+
+  @Test
+  void callsForOneVolumeWaitForEachOtherAndCallsForOthersDoNot() throws Exception {
+    WaitingMkfs mkfs = new WaitingMkfs();
+    try (FileModeDriver driver = start(mkfs);
+        ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor()) {
+      Calls csi = new Calls(driver);
+      Volume slow = csi.create("slow", 16 * MIB);
+      Volume other = csi.create("other", 16 * MIB);
+      List<Future<?>> calls = new ArrayList<>();
+      calls.add(callers.submit(() -> csi.stage(slow, scratch.pod("slow"), mount("ext4"))));
+      assertThat(mkfs.reached.await(20, SECONDS)).isTrue();
+
+      calls.add(callers.submit(() -> csi.stage(slow, scratch.pod("slow"), mount("ext4"))));
+      calls.add(callers.submit(() -> csi.delete(slow.getVolumeId())));
+      csi.stage(other, scratch.pod("other"), mount("ext4"));
+      csi.unstage(other.getVolumeId(), scratch.pod("other"));
+      csi.delete(other.getVolumeId());
+      assertThat(calls).noneMatch(Future::isDone);
+      assertThat(mkfs.started).hasValue(2);
+
+      mkfs.mayGoOn.countDown();
+
+      calls.get(0).get();
+      calls.get(1).get();
+      assertThatExceptionOfType(ExecutionException.class)
+          .isThrownBy(() -> calls.get(2).get())
+          .withMessageContaining("FAILED_PRECONDITION")
+          .withMessageContaining("mounted at");
+      assertThat(mkfs.started).as("formatted once each").hasValue(2);
+      csi.unstage(slow.getVolumeId(), scratch.pod("slow"));
+      csi.delete(slow.getVolumeId());
+    }
+    Files.delete(scratch.pod("slow"));
+    Files.delete(scratch.pod("other"));
+  }
+
+  @Test
+  void anEphemeralAndAPersistentVolumeOfOneNameNeverMix() throws Exception {
+    try (FileModeDriver driver = FileModeDriver.start(scratch.folder());
+        ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor()) {
+      Calls csi = new Calls(driver);
+      for (int round = 0; round < (Boolean.getBoolean("pmem-csi.campaign") ? 100 : 10); round++) {
+        Future<Boolean> persistent =
+            callers.submit(() -> isFirst(() -> csi.create("same", 16 * MIB)));
+        Future<Boolean> ephemeral =
+            callers.submit(
+                () ->
+                    isFirst(
+                        () ->
+                            csi.publish(
+                                Calls.ephemeral(
+                                    "same",
+                                    scratch.pod("pod"),
+                                    mount(""),
+                                    Map.of("size", "16Mi")))));
+
+        assertThat(persistent.get()).as("round %d", round).isNotEqualTo(ephemeral.get());
+        if (ephemeral.get()) {
+          csi.unpublish("same", scratch.pod("pod"));
+        } else {
+          csi.deleteByName("same");
+        }
+        scratch.assertNothingLeft();
+      }
+    }
+  }
+
+  private static boolean isFirst(Runnable call) {
+    try {
+      call.run();
+      return true;
+    } catch (StatusRuntimeException e) {
+      assertThat(e.getStatus().getCode()).isEqualTo(Status.Code.ALREADY_EXISTS);
+      return false;
+    }
   }
 }

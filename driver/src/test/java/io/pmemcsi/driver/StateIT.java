@@ -11,7 +11,6 @@ import csi.v1.ListVolumesRequest;
 import csi.v1.Volume;
 import io.grpc.Status;
 import io.pmemcsi.driver.command.Command;
-import io.pmemcsi.driver.lifecycle.AuditReport;
 import io.pmemcsi.driver.lifecycle.AuditReport.Finding;
 import io.pmemcsi.driver.lifecycle.AuditReport.Kind;
 import io.pmemcsi.driver.loop.LoopDevices;
@@ -23,6 +22,10 @@ import io.pmemcsi.driver.volume.LedgerEntry;
 import io.pmemcsi.driver.volume.VolumeId;
 import io.pmemcsi.driver.volume.VolumeParameters;
 import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -130,27 +133,177 @@ class StateIT extends OwnDriver {
   }
 
   @Test
-  void aVolumeOfAModeThatCannotBeUsedDoesNotHideTheOthers() {
+  void aVolumeOfAModeThatCannotBeUsedIsReportedAndTheOthersAreServed() {
     Volume fine = csi.create("pvc-1", 16 * MIB);
     VolumeId other = VolumeId.fromName("pvc-2");
     driver.close();
     Ledger ledger = Ledger.open(scratch.state(), new DurableFiles());
+    ledger.write(other, new Contents.Blank());
     ledger.write(
         new LedgerEntry(other, 16 * MIB, VolumeParameters.DEFAULTS.named("pvc-2", DeviceMode.LVM)));
 
-    // this machine has no tools for it, or at least no memory
-    AuditReport report = NodeDriver.audit(FileModeDriver.settings(scratch.folder()));
+    start();
 
-    assertThat(report.findings())
+    assertThat(driver.driver().startAudit().findings())
         .singleElement()
         .satisfies(
             finding -> {
               assertThat(finding.volume()).isEqualTo(other);
-              assertThat(finding.kind()).isIn(Kind.MODE_UNAVAILABLE, Kind.RECORD_WITHOUT_DEVICE);
+              assertThat(finding.kind()).isEqualTo(Kind.MODE_UNAVAILABLE);
+              assertThat(finding.text()).contains("lvm").contains("no tool for it");
             });
-    ledger.remove(other);
-    start();
+    assertThatCall(() -> csi.delete(other.value())).fails(Status.Code.INTERNAL, "no tool for it");
     csi.delete(fine.getVolumeId());
+    driver.close();
+    Ledger.open(scratch.state(), new DurableFiles()).remove(other);
+    start();
+  }
+
+  @Test
+  void aDeletionThatWasInterruptedIsReportedAndCanBeFinished() {
+    Volume volume = csi.create("pvc-1", 16 * MIB);
+    driver.close();
+    Ledger.open(scratch.state(), new DurableFiles())
+        .write(new VolumeId(volume.getVolumeId()), new Contents.Deleting());
+    start();
+
+    assertThat(findings()).containsExactly(Kind.UNFINISHED_DELETE);
+    assertThatCall(() -> csi.create("pvc-1", 16 * MIB))
+        .fails(Status.Code.ABORTED, "call DeleteVolume again");
+    assertThatCall(() -> csi.stage(volume, scratch.pod("staging"), mount("")))
+        .fails(Status.Code.FAILED_PRECONDITION, "is being deleted");
+    csi.delete(volume.getVolumeId());
+  }
+
+  @Test
+  void aDeviceThatIsSmallerThanRecordedIsReported() {
+    Volume volume = csi.create("pvc-1", 16 * MIB);
+    driver.close();
+    Ledger ledger = Ledger.open(scratch.state(), new DurableFiles());
+    ledger.write(ledger.find(new VolumeId(volume.getVolumeId())).orElseThrow().withSize(32 * MIB));
+    start();
+
+    assertThat(driver.driver().startAudit().findings())
+        .singleElement()
+        .satisfies(
+            finding -> {
+              assertThat(finding.kind()).isEqualTo(Kind.DEVICE_TOO_SMALL);
+              assertThat(finding.text()).contains("33554432").contains("16777216");
+            });
+    csi.delete(volume.getVolumeId());
+  }
+
+  @Test
+  void anEphemeralVolumeThatNoPodHasAnyMoreIsReported() {
+    csi.publish(Calls.ephemeral("csi-1", scratch.pod("target"), mount(""), Map.of("size", "16Mi")));
+    driver.close();
+    runner.run(Command.of("umount", scratch.pod("target").toString()));
+    start();
+
+    assertThat(findings()).containsExactly(Kind.EPHEMERAL_NOT_PUBLISHED);
+    csi.unpublish("csi-1", scratch.pod("target"));
+  }
+
+  @Test
+  void aMountOfAVolumeThatNobodyWasGivenIsReported() throws IOException {
+    Volume volume = csi.create("pvc-1", 16 * MIB);
+    String device = device(volume.getVolumeId()).toString();
+    Path somewhere = Files.createDirectory(scratch.pod("somewhere"));
+    runner.run(Command.of("mkfs.ext4", "-q", "-F", device));
+    runner.run(Command.of("mount", device, somewhere.toString()));
+    restart();
+
+    assertThat(driver.driver().startAudit().findings())
+        .singleElement()
+        .satisfies(
+            finding -> {
+              assertThat(finding.kind()).isEqualTo(Kind.UNEXPECTED_MOUNT);
+              assertThat(finding.text()).contains(somewhere.toString());
+            });
+    assertThatCall(() -> csi.stage(volume, scratch.pod("staging"), mount("ext4")))
+        .fails(Status.Code.FAILED_PRECONDITION, "in use");
+    runner.run(Command.of("umount", somewhere.toString()));
+    Files.delete(somewhere);
+    csi.delete(volume.getVolumeId());
+  }
+
+  @Test
+  void whatACrashLeavesOfAKataVolumeIsReportedOrRemoved() throws IOException {
+    Volume volume =
+        csi.create(Calls.request("kata", 64 * MIB).putParameters("kataContainers", "true"));
+    Path staging = scratch.pod("staging");
+    Path target = scratch.pod("target");
+    csi.stage(volume, staging, mount("ext4"));
+    csi.publish(volume, staging, target, mount("ext4"));
+    restart();
+    assertThat(findings()).as("while a pod uses it").isEmpty();
+
+    runner.run(Command.of("umount", target.toString()));
+    restart();
+    assertThat(findings()).containsExactly(Kind.LEFTOVER_LOOP);
+
+    Path host = scratch.state().resolve("mount").resolve(volume.getVolumeId());
+    Path image = host.resolve("kata-containers-pmem-csi-vm.img");
+    LoopDevices loops = new LoopDevices(runner);
+    loops.of(image).forEach(loop -> loops.detach(loop.device()));
+    restart();
+    assertThat(findings()).containsExactly(Kind.LEFTOVER_MOUNT);
+
+    runner.run(Command.of("umount", host.toString()));
+    restart();
+    assertThat(driver.driver().startAudit().findings())
+        .singleElement()
+        .satisfies(finding -> assertThat(finding.repaired()).isTrue());
+    assertThat(host).doesNotExist();
+    csi.unpublish(volume.getVolumeId(), target);
+    csi.unstage(volume.getVolumeId(), staging);
+    csi.delete(volume.getVolumeId());
+    Files.delete(staging);
+  }
+
+  @Test
+  void aNoteAboutAMountThatIsGoneIsRemoved() throws IOException {
+    Path target = scratch.pod("target");
+    Path note =
+        Files.createDirectories(scratch.state().resolve("unfinished"))
+            .resolve(VolumeId.fromName(target.toString()).value());
+    Files.writeString(note, target.toString());
+    restart();
+
+    assertThat(findings()).containsExactly(Kind.STALE_RECORD);
+    assertThat(note).doesNotExist();
+  }
+
+  @Test
+  void theMetricFollowsWhatIsFoundAndResolvedWhileTheDriverRuns() throws Exception {
+    Path stray = image(VolumeId.fromName("stranger").value());
+    Files.createDirectories(stray.getParent());
+    Files.write(stray, new byte[1 << 20]);
+    restart();
+    String strays = "pmem_csi_audit_findings{kind=\"device-without-record\"} ";
+    assertThat(metrics()).contains(strays + 1);
+
+    Files.delete(stray);
+    driver.driver().lookAgain();
+    assertThat(metrics()).contains(strays + 0);
+
+    Files.write(stray, new byte[1 << 20]);
+    driver.driver().lookAgain();
+    assertThat(metrics()).as("it may be a call at work").contains(strays + 0);
+    driver.driver().lookAgain();
+    assertThat(metrics()).contains(strays + 1);
+    Files.delete(stray);
+  }
+
+  private String metrics() throws Exception {
+    URI address =
+        URI.create(
+            "http://127.0.0.1:%d/metrics".formatted(driver.driver().metricsPort().orElseThrow()));
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      return client
+          .send(HttpRequest.newBuilder(address).build(), HttpResponse.BodyHandlers.ofString())
+          .body();
+    }
   }
 
   @Test
@@ -257,6 +410,23 @@ class StateIT extends OwnDriver {
     csi.delete(one.getVolumeId());
     csi.delete(two.getVolumeId());
     Files.delete(scratch.pod("one"));
+  }
+
+  @Test
+  void theIdOfAPersistentVolumeIsNoHandleForAnEphemeralOne() {
+    Volume volume = csi.create("pvc-1", 16 * MIB);
+
+    assertThatCall(
+            () ->
+                csi.publish(
+                    Calls.ephemeral(
+                        volume.getVolumeId(),
+                        scratch.pod("target"),
+                        mount(""),
+                        Map.of("size", "16Mi"))))
+        .fails(Status.Code.ALREADY_EXISTS, "is that of a persistent volume");
+
+    csi.delete(volume.getVolumeId());
   }
 
   @Test

@@ -4,8 +4,10 @@ import io.pmemcsi.bench.Benchmark;
 import io.pmemcsi.bench.Figure;
 import io.pmemcsi.driver.command.Command;
 import io.pmemcsi.driver.command.ProcessRunner;
+import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.device.Eraser;
 import io.pmemcsi.driver.loop.LoopDevices;
+import io.pmemcsi.driver.volume.VolumeId;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -14,6 +16,7 @@ import java.util.List;
 public final class EraseSpeed implements Benchmark {
 
   private static final int ROUNDS = 7;
+  private static final VolumeId VOLUME = VolumeId.fromName("bench");
   private static final long SIZE = 512L << 20;
 
   private final ProcessRunner runner = new ProcessRunner();
@@ -47,7 +50,7 @@ public final class EraseSpeed implements Benchmark {
     for (int round = 0; round <= ROUNDS; round++) {
       boolean warmUp = round == 0;
       (warmUp ? new Samples() : dd).time(() -> byHand(device));
-      (warmUp ? new Samples() : ours).time(() -> eraser.erase(device, SIZE));
+      (warmUp ? new Samples() : ours).time(() -> eraser.erase(new Device(VOLUME, device, SIZE)));
     }
     System.out.printf(
         "  erase %.0f MiB/s, dd %.0f MiB/s%n",

@@ -22,6 +22,7 @@ import csi.v1.ListVolumesResponse;
 import csi.v1.ValidateVolumeCapabilitiesRequest;
 import csi.v1.ValidateVolumeCapabilitiesResponse;
 import csi.v1.VolumeCapability;
+import io.grpc.BindableService;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import io.pmemcsi.driver.device.Capacity;
@@ -44,6 +45,10 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
   private final Volumes volumes;
   private final boolean growing;
   private final VolumeMessages messages;
+  private volatile Whole whole = new Whole(-1, ListVolumesResponse.getDefaultInstance());
+
+  /** The list of all volumes, good until the ledger has another version. */
+  private record Whole(long version, ListVolumesResponse response) {}
 
   /**
    * Serves what the parts below offer.
@@ -55,6 +60,11 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
     this.volumes = volumes;
     this.growing = growing;
     this.messages = new VolumeMessages(node);
+  }
+
+  /** This service for a server, where a list that has not changed is not put into bytes again. */
+  public BindableService quickToList() {
+    return () -> KeptBytes.forResponsesOf(ControllerGrpc.getListVolumesMethod(), bindService());
   }
 
   @Override
@@ -176,19 +186,32 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
           if (request.getMaxEntries() < 0) {
             throw invalid("max_entries %d is negative".formatted(request.getMaxEntries()));
           }
-          List<LedgerEntry> all = volumes.list();
-          List<LedgerEntry> after = after(all, request.getStartingToken());
-          int count =
-              request.getMaxEntries() == 0
-                  ? after.size()
-                  : Math.min(after.size(), request.getMaxEntries());
-          ListVolumesResponse.Builder page = ListVolumesResponse.newBuilder();
-          page.addAllEntries(messages.list(after.subList(0, count), all));
-          if (count < after.size()) {
-            page.setNextToken(after.get(count - 1).id().value());
-          }
-          return page.build();
+          boolean all = request.getMaxEntries() == 0 && request.getStartingToken().isEmpty();
+          return all ? whole() : page(request.getMaxEntries(), request.getStartingToken());
         });
+  }
+
+  /** Asked for all day long, so it is put together once per change. */
+  private ListVolumesResponse whole() {
+    long version = volumes.version();
+    Whole kept = whole;
+    if (kept.version() != version) {
+      kept = new Whole(version, page(0, ""));
+      whole = kept;
+    }
+    return kept.response();
+  }
+
+  private ListVolumesResponse page(int maxEntries, String token) {
+    List<LedgerEntry> all = volumes.list();
+    List<LedgerEntry> after = after(all, token);
+    int count = maxEntries == 0 ? after.size() : Math.min(after.size(), maxEntries);
+    ListVolumesResponse.Builder page = ListVolumesResponse.newBuilder();
+    page.addAllEntries(messages.list(after.subList(0, count), all));
+    if (count < after.size()) {
+      page.setNextToken(after.get(count - 1).id().value());
+    }
+    return page.build();
   }
 
   /**

@@ -27,6 +27,14 @@ public interface DeviceManager {
    */
   List<Device> list();
 
+  /**
+   * Volumes for which there is something that is no device yet or not any more: half made, or
+   * switched off. They are not in {@link #list}.
+   */
+  default List<VolumeId> halfMade() {
+    return List.of();
+  }
+
   /** Whether there is a device for a volume; nothing is touched, whoever it belongs to. */
   boolean exists(VolumeId id);
 

@@ -5,6 +5,7 @@ import static java.nio.file.StandardOpenOption.WRITE;
 import io.pmemcsi.driver.command.Cancellation;
 import io.pmemcsi.driver.command.Command;
 import io.pmemcsi.driver.command.ToolFailedException;
+import io.pmemcsi.driver.volume.VolumeId;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -31,15 +32,22 @@ public final class Eraser {
       Stream.of(openOptions()).filter(o -> o.toString().equals("DIRECT")).findFirst().orElseThrow();
 
   private final Progress progress;
+  private final Duration reportEvery;
 
   public Eraser(Progress progress) {
+    this(progress, REPORT_EVERY);
+  }
+
+  /** The same with another pace in the log. */
+  Eraser(Progress progress, Duration reportEvery) {
     this.progress = progress;
+    this.reportEvery = reportEvery;
   }
 
   /** Hears of each piece that was overwritten. */
   @FunctionalInterface
   public interface Progress {
-    void erased(Path device, long doneBytes, long totalBytes);
+    void erased(VolumeId volume, long doneBytes, long totalBytes);
   }
 
   /**
@@ -47,13 +55,13 @@ public final class Eraser {
    *
    * @throws BlockDevices.BusyException before anything was changed, when somebody uses it
    */
-  public void erase(Path device, long sizeBytes) throws IOException {
-    try (BlockDevices.Hold _ = BlockDevices.holdExclusively(device)) {
+  public void erase(Device device) throws IOException {
+    try (BlockDevices.Hold _ = BlockDevices.holdExclusively(device.path())) {
       try {
-        overwrite(device, sizeBytes);
+        overwrite(device);
       } finally {
         // also after a failure: nothing is being erased any more
-        progress.erased(device, sizeBytes, sizeBytes);
+        progress.erased(device.id(), device.sizeBytes(), device.sizeBytes());
       }
     }
   }
@@ -66,7 +74,7 @@ public final class Eraser {
   public void release(Device device, boolean erase) {
     try {
       if (erase) {
-        erase(device.path(), device.sizeBytes());
+        erase(device);
       } else {
         BlockDevices.holdExclusively(device.path()).close();
       }
@@ -77,28 +85,30 @@ public final class Eraser {
     }
   }
 
-  private void overwrite(Path device, long sizeBytes) throws IOException {
+  private void overwrite(Device device) throws IOException {
+    Path path = device.path();
+    long sizeBytes = device.sizeBytes();
     ByteBuffer zeros = Zeros.BUFFER.duplicate();
     long directBytes = sizeBytes - sizeBytes % ALIGNMENT;
     long lastReport = System.nanoTime();
-    try (FileChannel channel = FileChannel.open(device, WRITE, DIRECT)) {
+    try (FileChannel channel = FileChannel.open(path, WRITE, DIRECT)) {
       long done = 0;
       while (done < directBytes) {
-        stopIfCancelled(device, done);
+        stopIfCancelled(path, done);
         done += channel.write(zeros.clear().limit((int) Math.min(PIECE, directBytes - done)), done);
-        progress.erased(device, done, sizeBytes);
-        if (System.nanoTime() - lastReport > REPORT_EVERY.toNanos()) {
+        progress.erased(device.id(), done, sizeBytes);
+        if (System.nanoTime() - lastReport > reportEvery.toNanos()) {
           lastReport = System.nanoTime();
-          report(device, done, sizeBytes);
+          report(device, done);
         }
       }
     }
     if (directBytes < sizeBytes) {
-      try (FileChannel channel = FileChannel.open(device, WRITE)) {
+      try (FileChannel channel = FileChannel.open(path, WRITE)) {
         channel.write(zeros.clear().limit((int) (sizeBytes - directBytes)), directBytes);
       }
     }
-    try (FileChannel channel = FileChannel.open(device, WRITE)) {
+    try (FileChannel channel = FileChannel.open(path, WRITE)) {
       channel.force(true);
     }
   }
@@ -126,10 +136,10 @@ public final class Eraser {
     }
   }
 
-  private static void report(Path device, long done, long total) {
+  private static void report(Device device, long done) {
     LOG.atInfo()
-        .addKeyValue("device", device)
-        .addKeyValue("percent", done * 100 / total)
+        .addKeyValue("volume", device.id())
+        .addKeyValue("percent", done * 100 / device.sizeBytes())
         .log("Erasing.");
   }
 }

@@ -6,7 +6,6 @@ import io.pmemcsi.driver.device.DeviceManager;
 import io.pmemcsi.driver.lifecycle.AuditReport.Finding;
 import io.pmemcsi.driver.lifecycle.AuditReport.Kind;
 import io.pmemcsi.driver.mount.MountEntry;
-import io.pmemcsi.driver.mount.MountTable;
 import io.pmemcsi.driver.volume.Contents;
 import io.pmemcsi.driver.volume.DeviceMode;
 import io.pmemcsi.driver.volume.Ledger;
@@ -14,6 +13,7 @@ import io.pmemcsi.driver.volume.LedgerEntry;
 import io.pmemcsi.driver.volume.VolumeId;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -21,37 +21,42 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Compares what the ledger says with the devices and mounts that are there.
  *
  * <p>Only what cannot cost anybody data is repaired: records of volumes that were never finished or
- * were deleted except for their record. Everything else is reported.
+ * were deleted except for their record, notes and empty folders of mounts that are gone. Everything
+ * else is reported.
  */
 public final class Audit {
 
+  private static final Logger LOG = LoggerFactory.getLogger(Audit.class);
+
   private final Ledger ledger;
   private final Devices devices;
-  private final MountTable mounts;
+  private final NodeState node;
   private final boolean repair;
   private final List<Finding> findings = new ArrayList<>();
   private final Set<VolumeId> unavailable = new HashSet<>();
 
-  private Audit(Ledger ledger, Devices devices, MountTable mounts, boolean repair) {
+  private Audit(Ledger ledger, Devices devices, NodeState node, boolean repair) {
     this.ledger = ledger;
     this.devices = devices;
-    this.mounts = mounts;
+    this.node = node;
     this.repair = repair;
   }
 
   /** Compares, and changes nothing. */
-  public static AuditReport look(Ledger ledger, Devices devices, MountTable mounts) {
-    return new Audit(ledger, devices, mounts, false).run();
+  public static AuditReport look(Ledger ledger, Devices devices, NodeState node) {
+    return new Audit(ledger, devices, node, false).run();
   }
 
   /** Compares, and repairs what is safe to repair; for the start of the driver. */
-  public static AuditReport repair(Ledger ledger, Devices devices, MountTable mounts) {
-    return new Audit(ledger, devices, mounts, true).run();
+  public static AuditReport repair(Ledger ledger, Devices devices, NodeState node) {
+    return new Audit(ledger, devices, node, true).run();
   }
 
   private AuditReport run() {
@@ -64,47 +69,88 @@ public final class Audit {
       }
       check(entry, Optional.ofNullable(found.get(entry.id())));
     }
-    for (Device device : found.values()) {
-      if (ledger.find(device.id()).isEmpty() && ledger.damage(device.id()).isEmpty()) {
-        find(
-            Kind.DEVICE_WITHOUT_RECORD,
-            device.id(),
-            "device %s with %d bytes is not in the ledger"
-                .formatted(device.path(), device.sizeBytes()),
-            false);
-      }
-    }
+    found.values().stream().filter(device -> isUnknown(device.id())).forEach(this::foreign);
     for (VolumeId id : List.copyOf(ledger.withContents())) {
       if (ledger.find(id).isEmpty() && !found.containsKey(id) && ledger.damage(id).isEmpty()) {
         repaired(Kind.STALE_RECORD, id, "only a contents record is left");
       }
     }
+    new LeftoverCheck(node, ledger, found.keySet(), repair).run(findings);
     return new AuditReport(entries.size(), found.size(), findings);
+  }
+
+  private void foreign(Device device) {
+    List<MountEntry> mounted = mountsOf(device);
+    find(
+        Kind.DEVICE_WITHOUT_RECORD,
+        device.id(),
+        "device %s with %d bytes is not in the ledger%s"
+            .formatted(
+                device.path(),
+                device.sizeBytes(),
+                mounted.isEmpty() ? "" : ", it is mounted at " + mounted.getFirst().mountPoint()),
+        false);
+  }
+
+  private boolean isUnknown(VolumeId id) {
+    return ledger.find(id).isEmpty() && ledger.damage(id).isEmpty();
   }
 
   private Map<VolumeId, Device> findDevices(List<LedgerEntry> entries) {
     Map<VolumeId, Device> found = new HashMap<>();
-    devices.current().list().forEach(device -> found.put(device.id(), device));
-    Map<DeviceMode, List<LedgerEntry>> others =
-        entries.stream()
-            .filter(entry -> !isOfCurrentMode(entry))
-            .collect(Collectors.groupingBy(entry -> entry.parameters().deviceMode().orElseThrow()));
-    others.forEach(
-        (mode, volumes) -> {
-          try {
-            DeviceManager manager = devices.of(volumes.getFirst());
-            manager.list().forEach(device -> found.put(device.id(), device));
-          } catch (RuntimeException e) {
-            // the volumes of the mode that this driver runs in are not to suffer from it
-            volumes.forEach(volume -> unavailable(volume, mode, e));
-          }
-        });
+    findIn(devices.current(), found);
+    Map<DeviceMode, List<LedgerEntry>> volumes =
+        entries.stream().collect(Collectors.groupingBy(devices::modeOf));
+    for (DeviceMode mode : otherModes(volumes.keySet())) {
+      try {
+        findIn(devices.of(mode), found);
+      } catch (RuntimeException e) {
+        // the volumes of the mode that this driver runs in are not to suffer from it
+        List<LedgerEntry> affected = volumes.getOrDefault(mode, List.of());
+        affected.forEach(volume -> unavailable(volume, mode, e));
+        if (affected.isEmpty()) {
+          LOG.atDebug()
+              .addKeyValue("mode", mode.text())
+              .addKeyValue("error", e.getMessage())
+              .log("No look for devices of this mode.");
+        }
+      }
+    }
     return found;
   }
 
-  private boolean isOfCurrentMode(LedgerEntry entry) {
+  /**
+   * Those that volumes were made in. On a node with PMEM also the others: an earlier driver may
+   * have left something there, and forgotten it.
+   */
+  private Set<DeviceMode> otherModes(Set<DeviceMode> used) {
     DeviceMode current = devices.current().mode();
-    return entry.parameters().deviceMode().orElse(current) == current;
+    Set<DeviceMode> others =
+        current == DeviceMode.FILE
+            ? EnumSet.noneOf(DeviceMode.class)
+            : EnumSet.allOf(DeviceMode.class);
+    others.addAll(used);
+    others.remove(current);
+    return others;
+  }
+
+  private void findIn(DeviceManager manager, Map<VolumeId, Device> found) {
+    for (Device device : manager.list()) {
+      // whoever else has a namespace gives it a name, too; only in a group of ours all is ours
+      boolean ours = manager.mode() != DeviceMode.DIRECT || device.id().isMadeFromName();
+      if (ours || ledger.find(device.id()).isPresent()) {
+        found.put(device.id(), device);
+      }
+    }
+    for (VolumeId id : manager.halfMade()) {
+      if (isUnknown(id) && id.isMadeFromName()) {
+        find(
+            Kind.DEVICE_WITHOUT_RECORD,
+            id,
+            "something of this name is half made or switched off, and is not in the ledger",
+            false);
+      }
+    }
   }
 
   private void unavailable(LedgerEntry entry, DeviceMode mode, RuntimeException why) {
@@ -188,7 +234,7 @@ public final class Audit {
   private List<MountEntry> mountsOf(Device device) {
     try {
       return BlockDevices.isBlockDevice(device.path())
-          ? mounts.of(BlockDevices.number(device.path()))
+          ? node.mounts().of(BlockDevices.number(device.path()))
           : List.of();
     } catch (IOException e) {
       return List.of();

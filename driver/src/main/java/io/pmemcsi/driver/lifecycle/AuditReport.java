@@ -22,6 +22,8 @@ public record AuditReport(int volumes, int devices, List<Finding> findings) {
     UNFINISHED_DELETE,
     EPHEMERAL_NOT_PUBLISHED,
     UNEXPECTED_MOUNT,
+    LEFTOVER_MOUNT,
+    LEFTOVER_LOOP,
     MODE_UNAVAILABLE,
     STALE_RECORD;
 

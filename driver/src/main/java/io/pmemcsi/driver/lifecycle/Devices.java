@@ -48,9 +48,23 @@ public final class Devices {
 
   /** The manager that has the device of a volume. */
   public DeviceManager of(LedgerEntry entry) {
-    // the oldest entries do not tell; then it can only be the mode that was never changed
-    DeviceMode mode = entry.parameters().deviceMode().orElse(current.mode());
+    return of(modeOf(entry));
+  }
+
+  /** The manager of a mode. */
+  DeviceManager of(DeviceMode mode) {
     return mode == current.mode() ? current : others.computeIfAbsent(mode, opener);
+  }
+
+  /** The mode that a volume was made in. */
+  DeviceMode modeOf(LedgerEntry entry) {
+    // the oldest entries do not tell; then it can only be the mode that was never changed
+    return entry.parameters().deviceMode().orElse(current.mode());
+  }
+
+  /** Whether the node has no memory at all, as far as that is known. */
+  public boolean hasNothing() {
+    return measured instanceof Measured.Known(Capacity capacity) && capacity.total() == 0;
   }
 
   /** From memory, so that schedulers may ask as often as they like. */

@@ -41,21 +41,16 @@ public final class Formatter {
 
   /** The filesystem of a volume, made now if the volume is fresh. */
   FilesystemType ensure(LedgerEntry entry, Device device, Optional<FilesystemType> wanted) {
-    Optional<Found> found = signatures.probe(device.path());
     Optional<Contents> recorded = volumes.contents(entry);
     if (recorded.isEmpty()) {
-      return adoptLegacy(entry, found, wanted);
+      return adoptLegacy(entry, signatures.probe(device.path()), wanted);
     }
     return switch (recorded.get()) {
       case Contents.Formatted(Filesystem expected, Optional<String> _) ->
-          expect(entry, expected, found, wanted);
-      case Contents.Blank _ ->
-          found.isEmpty()
-              ? format(entry, device, wanted)
-              : adoptStranger(entry, found.get(), wanted);
-      // started once, never mounted: nobody can have written to it
-      case Contents.Formatting _ -> format(entry, device, wanted);
-      case Contents.RawBlock _ -> useOfBlockUser(entry, found, wanted);
+          expect(entry, expected, signatures.probe(device.path()), wanted);
+      // handed out to nobody: a filesystem there is a stray one, or mkfs was interrupted
+      case Contents.Blank _, Contents.Formatting _ -> format(entry, device, wanted);
+      case Contents.RawBlock _ -> useOfBlockUser(entry, signatures.probe(device.path()), wanted);
       case Contents.Creating _, Contents.Deleting _ ->
           throw RefusedException.precondition("volume %s is not whole".formatted(entry.id()));
     };
@@ -69,8 +64,12 @@ public final class Formatter {
               .formatted(entry.id(), device.sizeBytes(), type.text(), type.minimumBytes()));
     }
     usages.refuseHeld(device);
+    if (signatures.wipe(device.path())) {
+      LOG.atWarn()
+          .addKeyValue("volume", entry.id())
+          .log("There was something on this volume that nobody was given yet: it is wiped.");
+    }
     Filesystem filesystem = new Filesystem(type.text(), UUID.randomUUID());
-    volumes.record(entry, new Contents.Formatting(filesystem));
     runner.run(
         Command.of(type.mkfs(device.path(), device.sizeBytes(), filesystem.uuid()))
             .within(MKFS_TIMEOUT));
@@ -83,17 +82,13 @@ public final class Formatter {
   }
 
   private static FilesystemType expect(
-      LedgerEntry entry,
-      Filesystem expected,
-      Optional<Found> found,
-      Optional<FilesystemType> wanted) {
+      LedgerEntry entry, Filesystem expected, Found found, Optional<FilesystemType> wanted) {
     FilesystemType type = supported(entry, expected.type());
     refuseOtherType(entry, type, wanted);
     boolean same =
-        found
-            .filter(there -> there.type().equals(expected.type()))
-            .filter(there -> there.uuid().equalsIgnoreCase(expected.uuid().toString()))
-            .isPresent();
+        found instanceof Found.Signature(String thereType, String uuid)
+            && thereType.equals(expected.type())
+            && uuid.equalsIgnoreCase(expected.uuid().toString());
     if (!same) {
       throw damaged(entry, expected.toString(), found);
     }
@@ -102,35 +97,33 @@ public final class Formatter {
 
   /** A volume of the original driver: it never says whether it was formatted. */
   private FilesystemType adoptLegacy(
-      LedgerEntry entry, Optional<Found> found, Optional<FilesystemType> wanted) {
-    return adoptStranger(
-        entry,
-        found.orElseThrow(() -> damaged(entry, "a filesystem (made by an earlier release)", found)),
-        wanted);
-  }
-
-  /** There is a filesystem that nobody announced: it may be used, it may not be overwritten. */
-  private FilesystemType adoptStranger(
       LedgerEntry entry, Found found, Optional<FilesystemType> wanted) {
-    FilesystemType type = supported(entry, found.type());
+    Found.Signature there = signature(entry, "a filesystem (made by an earlier release)", found);
+    FilesystemType type = supported(entry, there.type());
     refuseOtherType(entry, type, wanted);
     volumes.record(
-        entry, new Contents.Formatted(new Filesystem(type.text(), UUID.fromString(found.uuid()))));
+        entry, new Contents.Formatted(new Filesystem(type.text(), UUID.fromString(there.uuid()))));
     LOG.atInfo()
         .addKeyValue("volume", entry.id())
-        .addKeyValue("filesystem", found)
+        .addKeyValue("filesystem", there)
         .log("Filesystem found that was not made by this driver, using it.");
     return type;
   }
 
   private static FilesystemType useOfBlockUser(
-      LedgerEntry entry, Optional<Found> found, Optional<FilesystemType> wanted) {
-    Found there =
-        found.orElseThrow(
-            () -> damaged(entry, "a filesystem (it was used as a raw block volume)", found));
+      LedgerEntry entry, Found found, Optional<FilesystemType> wanted) {
+    Found.Signature there =
+        signature(entry, "a filesystem (it was used as a raw block volume)", found);
     FilesystemType type = supported(entry, there.type());
     refuseOtherType(entry, type, wanted);
     return type;
+  }
+
+  private static Found.Signature signature(LedgerEntry entry, String expected, Found found) {
+    return switch (found) {
+      case Found.Signature there -> there;
+      case Found.Nothing _, Found.Unreadable _ -> throw damaged(entry, expected, found);
+    };
   }
 
   private static FilesystemType supported(LedgerEntry entry, String type) {
@@ -152,11 +145,9 @@ public final class Formatter {
     }
   }
 
-  private static RefusedException damaged(
-      LedgerEntry entry, String expected, Optional<Found> found) {
+  private static RefusedException damaged(LedgerEntry entry, String expected, Found found) {
     return RefusedException.precondition(
         "volume %s is not formatted again: expected %s, found %s. Repair the filesystem or delete the volume"
-            .formatted(
-                entry.id(), expected, found.map(Found::toString).orElse("no known signature")));
+            .formatted(entry.id(), expected, found));
   }
 }

@@ -24,6 +24,9 @@ import java.util.function.Consumer;
  */
 public final class KataVolumes {
 
+  /** Where the volumes themselves are mounted, in the state folder. */
+  static final String FOLDER = "mount";
+
   private final Path folder;
   private final Volumes volumes;
   private final Mounts mounts;
@@ -32,7 +35,7 @@ public final class KataVolumes {
 
   public KataVolumes(
       Path stateFolder, Volumes volumes, Mounts mounts, LoopDevices loops, ImageFiles images) {
-    this.folder = stateFolder.toAbsolutePath().resolve("mount");
+    this.folder = stateFolder.toAbsolutePath().resolve(FOLDER);
     this.volumes = volumes;
     this.mounts = mounts;
     this.loops = loops;

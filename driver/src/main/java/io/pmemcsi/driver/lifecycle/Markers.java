@@ -17,11 +17,14 @@ import java.nio.file.Path;
  */
 public final class Markers {
 
+  /** Where the notes are, in the state folder. */
+  static final String FOLDER = "unfinished";
+
   private final Path folder;
   private final StateFiles files;
 
   public Markers(Path stateFolder, StateFiles files) {
-    this.folder = stateFolder.resolve("unfinished");
+    this.folder = stateFolder.resolve(FOLDER);
     this.files = files;
   }
 

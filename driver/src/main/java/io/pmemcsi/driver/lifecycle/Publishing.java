@@ -87,7 +87,12 @@ public final class Publishing {
     volumes.withLock(
         volumeId,
         id -> {
-          boolean fresh = volumes.find(volumeId).isEmpty();
+          Optional<LedgerEntry> before = volumes.find(volumeId);
+          if (before.filter(entry -> !entry.parameters().ephemeral()).isPresent()) {
+            throw RefusedException.exists(
+                "volume_id \"%s\" is that of a persistent volume".formatted(volumeId));
+          }
+          boolean fresh = before.isEmpty();
           long minimum = mount.type().map(FilesystemType::minimumBytes).orElse(0L);
           SizeRange size = new SizeRange(wanted.sizeBytes().orElse(0), 0).atLeast(minimum);
           LedgerEntry entry = volumes.create(volumeId, size, wanted);

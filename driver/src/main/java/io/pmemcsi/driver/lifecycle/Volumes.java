@@ -99,6 +99,11 @@ public final class Volumes {
     return List.copyOf(ledger.entries());
   }
 
+  /** Another number whenever {@link #list} would tell something else. */
+  public long version() {
+    return ledger.version();
+  }
+
   /** How much room there is, from memory. */
   public Capacity capacity() {
     return switch (devices.capacity()) {

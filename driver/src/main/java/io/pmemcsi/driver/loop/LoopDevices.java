@@ -10,9 +10,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 
 /** Attaches files to loop devices and finds them again; losetup is asked in JSON. */
 public final class LoopDevices {
@@ -96,6 +99,21 @@ public final class LoopDevices {
   /** Removes a loop device that the caller holds: it goes when the caller lets go. */
   public void detachHeld(Path device) {
     runner.run(Command.of("losetup", "--detach", device.toString()));
+  }
+
+  /** All loop devices that have a file, as the kernel tells it; no tool is needed for that. */
+  public static Map<Path, Path> backingFiles() throws IOException {
+    Map<Path, Path> files = new LinkedHashMap<>();
+    try (Stream<Path> all = Files.list(Path.of("/sys/block"))) {
+      all.map(Path::getFileName)
+          .filter(name -> name.toString().startsWith("loop"))
+          .sorted()
+          .map(name -> Path.of("/dev").resolve(name))
+          .forEach(
+              device ->
+                  backingFile(device).ifPresent(file -> files.put(device, Path.of(file.strip()))));
+    }
+    return files;
   }
 
   /** What the kernel calls the file of a loop device; nothing when it has none. */

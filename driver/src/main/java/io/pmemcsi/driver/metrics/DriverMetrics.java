@@ -6,6 +6,7 @@ import io.pmemcsi.base.names.DriverName;
 import io.pmemcsi.base.version.Version;
 import io.pmemcsi.driver.device.Capacity;
 import io.pmemcsi.driver.lifecycle.AuditReport;
+import io.pmemcsi.driver.volume.VolumeId;
 import io.prometheus.metrics.core.metrics.Gauge;
 import io.prometheus.metrics.core.metrics.Histogram;
 import io.prometheus.metrics.instrumentation.jvm.JvmClassLoadingMetrics;
@@ -15,7 +16,6 @@ import io.prometheus.metrics.instrumentation.jvm.JvmRuntimeInfoMetric;
 import io.prometheus.metrics.instrumentation.jvm.JvmThreadsMetrics;
 import io.prometheus.metrics.instrumentation.jvm.ProcessMetrics;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -48,8 +48,8 @@ public final class DriverMetrics {
     erasing =
         Gauge.builder()
             .name("pmem_csi_erase_progress_ratio")
-            .help("How much of a device is overwritten already; there only while it is erased.")
-            .labelNames("device")
+            .help("How much of a volume is overwritten already; there only while it is erased.")
+            .labelNames("volume")
             .register(registry);
     findings =
         Gauge.builder()
@@ -78,12 +78,12 @@ public final class DriverMetrics {
     operations.labelValues(driver.value(), method, spelled(code)).observe(took.toNanos() / 1e9);
   }
 
-  /** A device is being overwritten. */
-  public void erased(Path device, long done, long total) {
+  /** A volume is being overwritten. */
+  public void erased(VolumeId volume, long done, long total) {
     if (done >= total) {
-      erasing.remove(device.toString());
+      erasing.remove(volume.value());
     } else {
-      erasing.labelValues(device.toString()).set((double) done / total);
+      erasing.labelValues(volume.value()).set((double) done / total);
     }
   }
 

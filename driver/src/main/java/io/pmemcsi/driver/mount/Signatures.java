@@ -20,11 +20,31 @@ public final class Signatures {
     this.runner = runner;
   }
 
-  /** What a device says it holds: a filesystem, a partition table or something else. */
-  public record Found(String type, String uuid) {
-    @Override
-    public String toString() {
-      return uuid.isEmpty() ? type : "%s with UUID %s".formatted(type, uuid);
+  /** What a look at a device has brought to light; the text of each is for people. */
+  public sealed interface Found {
+
+    /** What the device says it holds: a filesystem, a partition table or something else. */
+    record Signature(String type, String uuid) implements Found {
+      @Override
+      public String toString() {
+        return uuid.isEmpty() ? type : "%s with UUID %s".formatted(type, uuid);
+      }
+    }
+
+    /** Nothing that anybody knows. */
+    record Nothing() implements Found {
+      @Override
+      public String toString() {
+        return "no known signature";
+      }
+    }
+
+    /** There may be something, but the device cannot be read. */
+    record Unreadable(String why) implements Found {
+      @Override
+      public String toString() {
+        return "a device that cannot be read: " + why;
+      }
     }
   }
 
@@ -32,34 +52,48 @@ public final class Signatures {
    * Looks at the device itself, past all caches. Several contradicting signatures are a failure of
    * the tool, so they can never be taken for nothing.
    */
-  public Optional<Found> probe(Path device) {
-    if (isBlank(device)) {
-      return Optional.empty();
+  public Found probe(Path device) {
+    Found otherwise = new Found.Nothing();
+    try {
+      if (BlankEnds.of(device)) {
+        return otherwise;
+      }
+    } catch (IOException e) {
+      // blkid ends the same way whether there is nothing to find or nothing can be read
+      otherwise = new Found.Unreadable(String.valueOf(e.getMessage()));
     }
     CommandResult result =
         runner.run(
             Command.of("blkid", "--probe", "--output", "export", device.toString())
                 .alsoAccepting(NOTHING_FOUND));
-    return result.exitCode() == NOTHING_FOUND ? Optional.empty() : parse(result.stdout());
+    return result.exitCode() == NOTHING_FOUND
+        ? otherwise
+        : parse(result.stdout()).map(Found.class::cast).orElse(otherwise);
   }
 
-  /** Removes every signature; only for devices that nobody has used yet. */
-  public void wipe(Path device) {
-    if (!isBlank(device)) {
-      runner.run(Command.of("wipefs", "--all", "--force", "--quiet", device.toString()));
+  /**
+   * Removes every signature; only for devices that nobody has used yet.
+   *
+   * @return whether there may have been one
+   */
+  public boolean wipe(Path device) {
+    if (isBlank(device)) {
+      return false;
     }
+    runner.run(Command.of("wipefs", "--all", "--force", "--quiet", device.toString()));
+    return true;
   }
 
   private static boolean isBlank(Path device) {
     try {
       return BlankEnds.of(device);
     } catch (IOException e) {
-      // the tools say what is wrong with the device
+      // the tool says what is wrong with the device
       return false;
     }
   }
 
-  static Optional<Found> parse(String export) {
+  static Optional<Found.Signature> parse(String export) {
     Map<String, String> values =
         export
             .lines()
@@ -72,6 +106,6 @@ public final class Signatures {
     String type = values.getOrDefault("TYPE", values.getOrDefault("PTTYPE", ""));
     return type.isEmpty()
         ? Optional.empty()
-        : Optional.of(new Found(type, values.getOrDefault("UUID", "")));
+        : Optional.of(new Found.Signature(type, values.getOrDefault("UUID", "")));
   }
 }

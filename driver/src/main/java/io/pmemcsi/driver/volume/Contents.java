@@ -7,9 +7,9 @@ import java.util.UUID;
  * What was ever put on the device of a volume, as far as this driver knows.
  *
  * <p>The order of events makes the promise that no filesystem is ever overwritten: {@link
- * Formatting} is durable before mkfs starts, {@link Formatted} is durable before the first mount,
- * and only a volume that is {@link Blank} or {@link Formatting} is given to mkfs. So a volume that
- * somebody could have written to is never formatted.
+ * Formatted} is durable before the first mount, {@link RawBlock} before a pod gets the device, and
+ * only a volume that is {@link Blank} is given to mkfs. So a volume that somebody could have
+ * written to is never formatted.
  */
 public sealed interface Contents {
 
@@ -19,7 +19,7 @@ public sealed interface Contents {
   /** Made, wiped, handed out to nobody. */
   record Blank() implements Contents {}
 
-  /** mkfs was started; nobody has mounted the result. */
+  /** mkfs was started, nobody has mounted the result: what first builds of 2.0 wrote. */
   record Formatting(Filesystem filesystem) implements Contents {}
 
   /**

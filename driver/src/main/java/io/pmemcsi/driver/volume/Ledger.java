@@ -9,6 +9,7 @@ import java.util.Collections;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The truth about which volumes this driver owns: one file per volume in the state folder, the same
@@ -31,6 +32,7 @@ public final class Ledger {
   private final Map<VolumeId, LedgerEntry> entries = new ConcurrentSkipListMap<>();
   private final Map<VolumeId, Contents> contents = new ConcurrentSkipListMap<>();
   private final Map<VolumeId, String> damaged = new ConcurrentSkipListMap<>();
+  private final AtomicLong changes = new AtomicLong();
 
   private Ledger(Path folder, StateFiles files) {
     this.folder = folder;
@@ -57,6 +59,11 @@ public final class Ledger {
   /** All volumes that can be used, in the order of their ids. */
   public Collection<LedgerEntry> entries() {
     return Collections.unmodifiableCollection(entries.values());
+  }
+
+  /** Another number after each change of an entry, for whoever keeps something made of them. */
+  public long version() {
+    return changes.get();
   }
 
   public Optional<LedgerEntry> find(VolumeId id) {
@@ -87,6 +94,7 @@ public final class Ledger {
   public void write(LedgerEntry entry) {
     write(file(entry.id()), LedgerJson.write(entry));
     entries.put(entry.id(), entry);
+    changes.incrementAndGet();
   }
 
   /** Records what is on a device; on disk when this returns. */
@@ -101,6 +109,7 @@ public final class Ledger {
   public void remove(VolumeId id) {
     delete(file(id));
     entries.remove(id);
+    changes.incrementAndGet();
     delete(contentsFile(id));
     contents.remove(id);
   }

@@ -17,6 +17,7 @@ import java.util.regex.Pattern;
 public record VolumeId(String value) implements Comparable<VolumeId> {
 
   private static final Pattern VALID = Pattern.compile("[A-Za-z0-9_+.][A-Za-z0-9_+.-]{0,126}");
+  private static final Pattern MADE = Pattern.compile("[A-Za-z0-9_+.-]{1,6}-[0-9a-f]{56}");
   private static final int PREFIX = 6;
 
   /** Those of the words in lvm(8) that fit into the beginning of an id, inside of names. */
@@ -53,6 +54,11 @@ public record VolumeId(String value) implements Comparable<VolumeId> {
   /** The id if the text can be one; anything else cannot name a volume of ours. */
   public static Optional<VolumeId> parse(String text) {
     return isValid(text) ? Optional.of(new VolumeId(text)) : Optional.empty();
+  }
+
+  /** Whether it has the form of those that {@link #fromName} makes. */
+  public boolean isMadeFromName() {
+    return MADE.matcher(value).matches();
   }
 
   private static boolean isValid(String text) {

@@ -3,14 +3,22 @@ package io.pmemcsi.driver.device;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.pmemcsi.base.log.LogFormat;
+import io.pmemcsi.base.log.Logging;
+import io.pmemcsi.base.log.Verbosity;
 import io.pmemcsi.driver.command.Cancellation;
 import io.pmemcsi.driver.command.Command;
 import io.pmemcsi.driver.command.ProcessRunner;
 import io.pmemcsi.driver.command.ToolFailedException;
 import io.pmemcsi.driver.loop.LoopDevices;
+import io.pmemcsi.driver.volume.VolumeId;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -28,8 +36,16 @@ class EraserIT {
   @TempDir private Path folder;
   private final ProcessRunner runner = new ProcessRunner();
   private final LoopDevices loops = new LoopDevices(runner);
+  private static final VolumeId VOLUME = VolumeId.fromName("pvc-1");
+
   private final List<Long> progress = new ArrayList<>();
-  private final Eraser eraser = new Eraser((_, done, _) -> progress.add(done));
+  private final Eraser eraser =
+      new Eraser(
+          (volume, done, _) -> {
+            assertThat(volume).isEqualTo(VOLUME);
+            progress.add(done);
+          },
+          Duration.ZERO);
   private Path file;
   private Path device;
 
@@ -47,9 +63,29 @@ class EraserIT {
     loops.detach(device);
   }
 
+  private Device volume() {
+    return new Device(VOLUME, device, SIZE);
+  }
+
+  @Test
+  void theLogTellsHowFarItIs() throws IOException {
+    ByteArrayOutputStream log = new ByteArrayOutputStream();
+    Logging.configure(LogFormat.TEXT, new Verbosity(3), log);
+    try {
+      eraser.erase(volume());
+    } finally {
+      Logging.configure(LogFormat.TEXT, new Verbosity(0), OutputStream.nullOutputStream());
+    }
+
+    assertThat(log.toString(StandardCharsets.UTF_8))
+        .contains("Erasing.")
+        .contains(VOLUME.value())
+        .containsPattern("percent=\"?39");
+  }
+
   @Test
   void everyByteIsZeroAfterwardsAndProgressWasTold() throws IOException {
-    eraser.erase(device, SIZE);
+    eraser.erase(volume());
 
     assertThat(Files.readAllBytes(file)).hasSize(SIZE).containsOnly(0);
     assertThat(progress).isSorted().hasSizeGreaterThan(2).endsWith((long) SIZE);
@@ -62,7 +98,7 @@ class EraserIT {
     runner.run(Command.of("mount", device.toString(), mountPoint.toString()));
     try {
       assertThatExceptionOfType(BlockDevices.BusyException.class)
-          .isThrownBy(() -> eraser.erase(device, SIZE));
+          .isThrownBy(() -> eraser.erase(volume()));
       assertThat(progress).isEmpty();
     } finally {
       runner.run(Command.of("umount", mountPoint.toString()));
@@ -74,7 +110,7 @@ class EraserIT {
     byte[] before = Files.readAllBytes(file);
 
     assertThatExceptionOfType(IOException.class)
-        .isThrownBy(() -> eraser.erase(file, SIZE))
+        .isThrownBy(() -> eraser.erase(new Device(VOLUME, file, SIZE)))
         .withMessageContaining("is not a block device");
 
     assertThat(Files.readAllBytes(file)).isEqualTo(before);
@@ -88,7 +124,7 @@ class EraserIT {
     call.serve(
         () ->
             assertThatExceptionOfType(ToolFailedException.class)
-                .isThrownBy(() -> eraser.erase(device, SIZE))
+                .isThrownBy(() -> eraser.erase(volume()))
                 .withMessageContaining("cancelled"));
     assertThat(progress).as("nothing is being erased any more").containsExactly((long) SIZE);
   }

@@ -83,6 +83,16 @@ public final class DirectDevices implements DeviceManager {
   }
 
   @Override
+  public List<VolumeId> halfMade() {
+    return locked(
+        () ->
+            namespaces(regions.where(_ -> true))
+                .filter(namespace -> device(namespace).isEmpty())
+                .flatMap(namespace -> VolumeId.parse(namespace.name()).stream())
+                .toList());
+  }
+
+  @Override
   public boolean exists(VolumeId id) {
     return locked(() -> namespace(id).isPresent());
   }

@@ -81,11 +81,15 @@ public final class FileDevices implements DeviceManager {
     return asking(
         "list " + folder,
         () -> {
+          List<Path> files = files();
+          if (files.isEmpty()) {
+            return List.of();
+          }
           Map<Path, Path> attached =
               loops.all().stream()
                   .collect(Collectors.toMap(Loop::file, Loop::device, (first, _) -> first));
           List<Device> devices = new ArrayList<>();
-          for (Path file : files()) {
+          for (Path file : files) {
             // a file that is not attached stands for its device: attaching it would only cost time
             Path path = attached.getOrDefault(file, file);
             long size = Files.size(file);

@@ -47,6 +47,9 @@ public final class GroupSetup {
     try {
       List<Region> regions =
           pmemPercentage > 0 ? grown(cleaned(ndctl.regions()), pmemPercentage) : ndctl.regions();
+      if (regions.isEmpty()) {
+        return new LvmDevices(runner, eraser, List.of(), 0, () -> List.of());
+      }
       GroupMembers members = new GroupMembers(lvm);
       for (Region region : regions) {
         if (region.isUsable() && pmemPercentage > 0) {

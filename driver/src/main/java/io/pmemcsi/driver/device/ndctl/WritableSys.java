@@ -5,9 +5,11 @@ import io.pmemcsi.driver.command.Command;
 import io.pmemcsi.driver.command.CommandRunner;
 import io.pmemcsi.driver.mount.MountEntry;
 import io.pmemcsi.driver.mount.MountTable;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /**
  * ndctl works by writing to /sys, which some container runtimes mount read-only even in privileged
@@ -16,12 +18,25 @@ import java.util.function.Supplier;
 public final class WritableSys {
   private static final Path SYS = Path.of("/sys");
   private static final Path HOST_SYS = Path.of("/host-sys");
+  private static final Path REGIONS = Path.of("/sys/bus/nd/devices");
 
   private WritableSys() {}
 
-  /** Makes /sys writable where it is not. */
+  /** Makes /sys writable where it is not, on a node that has memory to manage. */
   public static void ensure(CommandRunner runner) {
-    ensure(runner, MountTable::read, Files.isDirectory(HOST_SYS));
+    if (hasRegion(REGIONS)) {
+      ensure(runner, MountTable::read, Files.isDirectory(HOST_SYS));
+    }
+  }
+
+  /** Whether the kernel knows any region; a node that has none needs nothing from anybody. */
+  static boolean hasRegion(Path devices) {
+    try (Stream<Path> all = Files.list(devices)) {
+      return all.anyMatch(device -> device.getFileName().toString().startsWith("region"));
+    } catch (IOException e) {
+      // the kernel was built without this kind of memory, or has not loaded the module for it
+      return false;
+    }
   }
 
   static void ensure(CommandRunner runner, Supplier<MountTable> table, boolean hostSys) {

@@ -6,7 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.driver.device.RecordedTools;
 import io.pmemcsi.driver.mount.MountTable;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class WritableSysTest {
   private static final String READ_ONLY =
@@ -38,5 +42,15 @@ class WritableSysTest {
     assertThatThrownBy(() -> WritableSys.ensure(tools, () -> MountTable.parse(READ_ONLY), false))
         .isInstanceOf(FatalException.class)
         .hasMessageContaining("/host-sys");
+  }
+
+  @Test
+  void itIsNeededWhereThereIsARegion(@TempDir Path devices) throws IOException {
+    assertThat(WritableSys.hasRegion(devices)).isFalse();
+    assertThat(WritableSys.hasRegion(devices.resolve("no-such-bus"))).isFalse();
+
+    Files.createDirectory(devices.resolve("region0"));
+
+    assertThat(WritableSys.hasRegion(devices)).isTrue();
   }
 }
