@@ -81,7 +81,12 @@ public final class OperatorProgram implements AutoCloseable {
   /** Starts with a client of its own; returns once every cache is filled. */
   public static OperatorProgram start(OperatorOptions options, Map<String, String> environment) {
     return start(
-        ApiAccess.client(options.kubeconfig()), true, options, environment, Clock.systemUTC());
+        ApiAccess.client(options.kubeconfig()),
+        true,
+        options,
+        environment,
+        Clock.systemUTC(),
+        retry());
   }
 
   /** Starts with a given client, which stays open when the operator is closed. */
@@ -90,7 +95,17 @@ public final class OperatorProgram implements AutoCloseable {
       OperatorOptions options,
       Map<String, String> environment,
       Clock clock) {
-    return start(client, false, options, environment, clock);
+    return start(client, options, environment, clock, retry());
+  }
+
+  /** The same with other pauses after a failure. */
+  static OperatorProgram start(
+      KubernetesClient client,
+      OperatorOptions options,
+      Map<String, String> environment,
+      Clock clock,
+      GenericRetry retry) {
+    return start(client, false, options, environment, clock, retry);
   }
 
   private static OperatorProgram start(
@@ -98,7 +113,8 @@ public final class OperatorProgram implements AutoCloseable {
       boolean ownClient,
       OperatorOptions options,
       Map<String, String> environment,
-      Clock clock) {
+      Clock clock,
+      GenericRetry retry) {
     // before anything else: whoever mistyped a key is told so, whatever the cluster says
     Optional<ConfigFile> config = options.config().map(ConfigFile::new);
     var pod = new OwnPod(environment);
@@ -128,7 +144,7 @@ public final class OperatorProgram implements AutoCloseable {
         new PmemReconciler(
             facts,
             namespace,
-            new ApiUsage(client),
+            new ApiUsage(client, clock),
             new EventWriter(client, COMPONENT, clock),
             metrics,
             clock),
@@ -138,14 +154,15 @@ public final class OperatorProgram implements AutoCloseable {
                 .withFieldManager(PmemReconciler.FIELD_MANAGER)
                 .withReconciliationMaxInterval(LOOK_AGAIN)
                 .withRateLimiter(rateLimiter())
-                .withRetry(retry()));
+                .withRetry(retry));
     Supplier<OperatorConfig> settings =
         config.<Supplier<OperatorConfig>>map(file -> file).orElse(() -> OperatorConfig.DEFAULT);
     var generic =
         new GenericReconciler(
             facts,
             settings,
-            new DeletionGuard(new ApiUsage(client), CSIDriverDeployment.FORCE_DELETION_ANNOTATION),
+            new DeletionGuard(
+                new ApiUsage(client, clock), CSIDriverDeployment.FORCE_DELETION_ANNOTATION),
             new NodeUpdates(client, () -> facts.get().version(), clock),
             new EventWriter(client, COMPONENT, clock),
             metrics,
@@ -162,7 +179,7 @@ public final class OperatorProgram implements AutoCloseable {
                         CSIDriverDeployment.class, client.getKubernetesSerialization()))
                 .withReconciliationMaxInterval(LOOK_AGAIN)
                 .withRateLimiter(rateLimiter())
-                .withRetry(retry()));
+                .withRetry(retry));
     var program = new OperatorProgram(operator, workers, client, ownClient, lease, config);
     program.run(options.metrics(), registry, facts.get());
     config.ifPresent(file -> file.onChange(generic::configurationChanged));

@@ -6,9 +6,6 @@ import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.fabric8.kubernetes.api.model.PersistentVolume;
-import io.fabric8.kubernetes.api.model.PersistentVolumeBuilder;
-import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
@@ -440,48 +437,6 @@ class GenericDeploymentIT {
                 .getAttachRequired())
         .isFalse();
     assertThat(driver.events()).contains("Recreated", "Recreated");
-  }
-
-  @Test
-  void deletionIsHeldBackWhileAVolumeNeedsTheDriver() {
-    PersistentVolume volume =
-        sandbox.create(
-            new PersistentVolumeBuilder()
-                .withNewMetadata()
-                .withName(driver.name())
-                .endMetadata()
-                .withNewSpec()
-                .withCapacity(Map.of("storage", new Quantity("1Gi")))
-                .withAccessModes("ReadWriteOnce")
-                .withPersistentVolumeReclaimPolicy("Retain")
-                .withNewCsi()
-                .withDriver(driver.name() + ".csi.example.com")
-                .withVolumeHandle("any")
-                .endCsi()
-                .endSpec()
-                .build());
-    driver.create();
-    driver.awaitSynced();
-
-    driver.resource().delete();
-
-    await()
-        .atMost(Duration.ofSeconds(30))
-        .untilAsserted(
-            () ->
-                assertThat(driver.status().condition("DeletionHeld"))
-                    .hasValueSatisfying(
-                        held ->
-                            assertThat(held.message())
-                                .contains("1 PersistentVolume")
-                                .contains(volume.getMetadata().getName())));
-    assertThat(driver.status().state()).isEqualTo("Removed");
-    assertThat(driver.objects()).hasSize(11);
-    driver.patch(
-        "{\"metadata\":{\"annotations\":"
-            + "{\"csidriver.storage.openshift.io/force-deletion\":\"true\"}}}");
-    driver.awaitGone();
-    assertThat(client.resource(volume).get()).isNotNull();
   }
 
   private List<String> uids() {

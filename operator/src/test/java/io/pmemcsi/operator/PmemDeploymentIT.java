@@ -171,7 +171,7 @@ class PmemDeploymentIT {
     awaitPhase("Failed");
     assertThat(status().reason())
         .contains("Role \"%s-external-provisioner-cfg\"".formatted(H))
-        .contains("was not made for this deployment");
+        .contains("was not made for this resource");
     assertThat(client.resource(foreign).get().getMetadata().getResourceVersion())
         .isEqualTo(foreign.getMetadata().getResourceVersion());
     assertThat(daemonSet()).isEmpty();

@@ -18,7 +18,6 @@ import io.pmemcsi.operator.diff.ResourceDiff;
 import io.pmemcsi.operator.facts.ClusterProbe;
 import io.pmemcsi.operator.generic.OperatorConfig;
 import java.time.Clock;
-import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
@@ -154,7 +153,7 @@ class PreviewTest {
 
   private ResourceDiff preview(HasMetadata resource) {
     var facts = new ClusterProbe(client).facts(NAMESPACE, IMAGE);
-    return new Preview(client, facts, OperatorConfig.DEFAULT, Instant.now()).of(resource);
+    return new Preview(client, facts, OperatorConfig.DEFAULT, Clock.systemUTC()).of(resource);
   }
 
   private OperatorProgram operator() {

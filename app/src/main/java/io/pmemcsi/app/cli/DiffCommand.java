@@ -1,5 +1,6 @@
 package io.pmemcsi.app.cli;
 
+import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -16,10 +17,11 @@ import io.pmemcsi.operator.diff.Preview;
 import io.pmemcsi.operator.diff.ResourceDiff;
 import io.pmemcsi.operator.facts.ClusterProbe;
 import io.pmemcsi.operator.generic.ConfigFile;
+import io.pmemcsi.operator.generic.ConfigReader;
 import io.pmemcsi.operator.generic.OperatorConfig;
 import io.pmemcsi.operator.install.OperatorInstallation;
 import java.nio.file.Path;
-import java.time.Instant;
+import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -86,7 +88,8 @@ final class DiffCommand implements Callable<Integer> {
       paramLabel = "FILE",
       order = 5,
       description =
-          "The operator's configuration for CSIDriverDeployment resources (default none).")
+          "The operator's configuration for CSIDriverDeployment resources (default: that of the"
+              + " operator in the cluster).")
   private String config = "";
 
   private final Surroundings surroundings;
@@ -118,13 +121,14 @@ final class DiffCommand implements Callable<Integer> {
     for (Document document : ResourceFile.read(filename, surroundings.in()).documents()) {
       resources.add(read(document));
     }
-    OperatorConfig defaults = configuration();
+    Optional<OperatorConfig> given = given();
     Optional<Path> file = file();
     file.or(() -> Kubeconfig.usual(surroundings)).ifPresent(Kubeconfig::check);
     boolean same = true;
     try (KubernetesClient client = ApiAccess.client(file)) {
       var facts = new ClusterProbe(client).facts(namespace, image(client));
-      var preview = new Preview(client, facts, defaults, Instant.now());
+      OperatorConfig defaults = given.orElseGet(() -> ofTheOperator(client));
+      var preview = new Preview(client, facts, defaults, Clock.systemUTC());
       for (HasMetadata resource : resources) {
         ResourceDiff diff = preview.of(resource);
         surroundings.out().print(diff.describe());
@@ -151,13 +155,31 @@ final class DiffCommand implements Callable<Integer> {
     return Flag.optional("--kubeconfig", named, Path::of);
   }
 
-  private OperatorConfig configuration() {
-    Optional<Path> file = Flag.optional("--config", config, Path::of);
-    if (file.isEmpty()) {
-      return OperatorConfig.DEFAULT;
-    }
-    try (var read = new ConfigFile(file.get())) {
-      return read.get();
+  private Optional<OperatorConfig> given() {
+    return Flag.optional("--config", config, Path::of)
+        .map(
+            file -> {
+              try (var read = new ConfigFile(file)) {
+                return read.get();
+              }
+            });
+  }
+
+  /** What the operator in the cluster has mounted. */
+  private OperatorConfig ofTheOperator(KubernetesClient client) {
+    ConfigMap found =
+        client.configMaps().inNamespace(namespace).withName(OperatorInstallation.CONFIG_MAP).get();
+    String text =
+        found == null || found.getData() == null
+            ? null
+            : found.getData().get(OperatorInstallation.CONFIG_KEY);
+    try {
+      return text == null ? OperatorConfig.DEFAULT : ConfigReader.read(text);
+    } catch (IllegalArgumentException e) {
+      throw new FatalException(
+          "ConfigMap %s in namespace %s: %s"
+              .formatted(OperatorInstallation.CONFIG_MAP, namespace, e.getMessage()),
+          e);
     }
   }
 

@@ -3,21 +3,9 @@ package io.pmemcsi.operator.diff;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Namespaced;
 import io.fabric8.kubernetes.api.model.Secret;
-import io.fabric8.kubernetes.api.model.Service;
-import io.fabric8.kubernetes.api.model.ServiceAccount;
-import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
-import io.fabric8.kubernetes.api.model.apps.DaemonSet;
-import io.fabric8.kubernetes.api.model.apps.Deployment;
-import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
-import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBinding;
-import io.fabric8.kubernetes.api.model.rbac.Role;
-import io.fabric8.kubernetes.api.model.rbac.RoleBinding;
-import io.fabric8.kubernetes.api.model.storage.CSIDriver;
-import io.fabric8.kubernetes.api.model.storage.StorageClass;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.pmemcsi.api.generic.CSIDriverDeployment;
-import io.pmemcsi.api.generic.GenericSettings;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.operator.Rendering;
 import io.pmemcsi.operator.diff.ObjectDiff.Fate;
@@ -31,12 +19,13 @@ import io.pmemcsi.operator.engine.ObjectRef;
 import io.pmemcsi.operator.engine.Outcome;
 import io.pmemcsi.operator.engine.Owner;
 import io.pmemcsi.operator.facts.ClusterFacts;
-import io.pmemcsi.operator.generic.GenericBlueprint;
+import io.pmemcsi.operator.generic.GenericPreview;
 import io.pmemcsi.operator.generic.GenericReconciler;
 import io.pmemcsi.operator.generic.OperatorConfig;
 import io.pmemcsi.operator.pmem.PmemPreview;
 import io.pmemcsi.operator.pmem.PmemReconciler;
-import java.time.Instant;
+import java.time.Clock;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -53,25 +42,10 @@ public final class Preview {
   /** Stands in for what only the server can give to a resource that it does not have yet. */
   private static final String NO_UID = "00000000-0000-0000-0000-000000000000";
 
-  private static final List<Class<? extends HasMetadata>> KINDS =
-      List.of(
-          CSIDriver.class,
-          ServiceAccount.class,
-          Role.class,
-          RoleBinding.class,
-          ClusterRole.class,
-          ClusterRoleBinding.class,
-          Secret.class,
-          Service.class,
-          StorageClass.class,
-          Deployment.class,
-          DaemonSet.class,
-          MutatingWebhookConfiguration.class);
-
   private final KubernetesClient client;
   private final ClusterFacts facts;
-  private final OperatorConfig config;
-  private final Instant now;
+  private final GenericPreview generic;
+  private final Clock clock;
   private final ShownObject shown;
 
   /**
@@ -79,11 +53,11 @@ public final class Preview {
    *
    * @param config that of the operator in the cluster
    */
-  public Preview(KubernetesClient client, ClusterFacts facts, OperatorConfig config, Instant now) {
+  public Preview(KubernetesClient client, ClusterFacts facts, OperatorConfig config, Clock clock) {
     this.client = client;
     this.facts = facts;
-    this.config = config;
-    this.now = now;
+    this.generic = new GenericPreview(client, facts, config, clock);
+    this.clock = clock;
     this.shown = new ShownObject(client.getKubernetesSerialization());
   }
 
@@ -93,37 +67,63 @@ public final class Preview {
       resource.getMetadata().setNamespace(facts.namespace());
     }
     Optional<HasMetadata> live = Optional.ofNullable(client.resource(resource).get());
-    resource.getMetadata().setUid(live.map(found -> found.getMetadata().getUid()).orElse(NO_UID));
-    Blueprint blueprint = blueprint(resource);
-    boolean generic = resource instanceof CSIDriverDeployment;
-    String manager = generic ? GenericReconciler.FIELD_MANAGER : PmemReconciler.FIELD_MANAGER;
+    var metadata = resource.getMetadata();
+    metadata.setUid(live.map(found -> found.getMetadata().getUid()).orElse(NO_UID));
+    metadata.setCreationTimestamp(
+        live.map(found -> found.getMetadata().getCreationTimestamp())
+            .orElseGet(() -> clock.instant().truncatedTo(ChronoUnit.SECONDS).toString()));
+    return switch (resource) {
+      case PmemCSIDeployment pmem ->
+          run(
+              pmem,
+              live,
+              PmemPreview.blueprint(pmem, facts, this::secret, clock.instant()),
+              FormerLabels.KEEP);
+      case CSIDriverDeployment template -> of(template, live);
+      default ->
+          run(
+              resource,
+              live,
+              Blueprint.of(new Rendering().objects(resource, facts)),
+              FormerLabels.KEEP);
+    };
+  }
+
+  private ResourceDiff of(CSIDriverDeployment resource, Optional<HasMetadata> live) {
+    if (GenericPreview.isLeftAlone(resource)) {
+      return new ResourceDiff(
+          List.of(own(resource, live)),
+          List.of(),
+          List.of("managementState is Unmanaged: the operator leaves all objects as they are"));
+    }
+    Blueprint blueprint = generic.blueprint(resource);
+    List<String> obstacles = generic.obstacles(resource);
+    return obstacles.isEmpty()
+        ? run(resource, live, blueprint, FormerLabels.DROP)
+        : new ResourceDiff(
+            List.of(own(resource, live)),
+            List.of(),
+            obstacles.stream().map("the operator would write nothing: "::concat).toList());
+  }
+
+  private ResourceDiff run(
+      HasMetadata resource,
+      Optional<HasMetadata> live,
+      Blueprint blueprint,
+      FormerLabels formerLabels) {
+    boolean template = resource instanceof CSIDriverDeployment;
+    String manager = template ? GenericReconciler.FIELD_MANAGER : PmemReconciler.FIELD_MANAGER;
     var marks = new Marks(HasMetadata.getGroup(resource.getClass()));
-    var cluster = new DryRunCluster(client, manager, marks, KINDS);
+    var cluster =
+        new DryRunCluster(
+            client, manager, marks, template ? GenericPreview.kinds() : PmemPreview.kinds());
     Outcome outcome =
-        new Engine(
-                marks,
-                manager,
-                generic ? FormerLabels.DROP : FormerLabels.KEEP,
-                client.getKubernetesSerialization())
+        new Engine(marks, manager, formerLabels, client.getKubernetesSerialization())
             .bring(Owner.of(resource), blueprint, cluster);
     var diffs = new ArrayList<ObjectDiff>();
     diffs.add(own(resource, live));
     cluster.intents().stream().map(intent -> diff(intent, outcome)).forEach(diffs::add);
-    return new ResourceDiff(diffs, outcome.conflicts());
-  }
-
-  private Blueprint blueprint(HasMetadata resource) {
-    return switch (resource) {
-      case PmemCSIDeployment pmem -> PmemPreview.blueprint(pmem, facts, this::secret, now);
-      case CSIDriverDeployment generic ->
-          GenericBlueprint.of(
-              generic.getMetadata().getNamespace(),
-              generic.getMetadata().getName(),
-              GenericSettings.of(generic),
-              config,
-              facts);
-      default -> Blueprint.of(new Rendering().objects(resource, facts));
-    };
+    return new ResourceDiff(diffs, outcome.conflicts(), List.of());
   }
 
   private Optional<Secret> secret(String name) {

@@ -9,12 +9,15 @@ import java.util.stream.Collectors;
  * What applying one resource would change.
  *
  * @param conflicts objects of others in the way: the operator would write nothing
+ * @param notes what else a user must know
  */
-public record ResourceDiff(List<ObjectDiff> objects, List<ObjectRef> conflicts) {
+public record ResourceDiff(
+    List<ObjectDiff> objects, List<ObjectRef> conflicts, List<String> notes) {
 
   public ResourceDiff {
     objects = List.copyOf(objects);
     conflicts = List.copyOf(conflicts);
+    notes = List.copyOf(notes);
   }
 
   public boolean isEmpty() {
@@ -35,6 +38,7 @@ public record ResourceDiff(List<ObjectDiff> objects, List<ObjectRef> conflicts) 
             .collect(Collectors.joining());
     return changes
         + refusals
+        + notes.stream().map(note -> note + "\n").collect(Collectors.joining())
         + "%d created, %d changed, %d deleted and created again, %d deleted, %d unchanged\n"
             .formatted(
                 count(Fate.CREATED),

@@ -25,19 +25,30 @@ final class DrainPlanner {
   private final Fleet fleet;
   private final Draining settings;
   private final Instant now;
+  private final Optional<String> standstill;
   private final List<DrainAction> actions = new ArrayList<>();
   private final List<NodeReport> reports = new ArrayList<>();
   private String hindrance = "";
 
-  private DrainPlanner(Fleet fleet, Draining settings, Instant now) {
+  private DrainPlanner(Fleet fleet, Draining settings, Instant now, Optional<String> standstill) {
     this.fleet = fleet;
     this.settings = settings;
     this.now = now;
+    this.standstill = standstill;
   }
 
   /** The next actions of an update. */
   static Plan plan(Fleet fleet, Draining settings, Instant now) {
-    var planner = new DrainPlanner(fleet, settings, now);
+    return plan(fleet, settings, now, Optional.empty());
+  }
+
+  /**
+   * The next actions of an update.
+   *
+   * @param standstill why no further node shall be begun; those in hand are brought to their end
+   */
+  static Plan plan(Fleet fleet, Draining settings, Instant now, Optional<String> standstill) {
+    var planner = new DrainPlanner(fleet, settings, now, standstill);
     return fleet.revision().map(planner::plan).orElseGet(planner::unknownRevision);
   }
 
@@ -52,7 +63,7 @@ final class DrainPlanner {
   private Plan plan(String revision) {
     marked().forEach(node -> proceed(node, revision));
     begin(revision);
-    return new Plan(actions, reports, hindrance);
+    return new Plan(actions, reports, hindrance, standstill.isPresent());
   }
 
   private Plan unknownRevision() {
@@ -64,7 +75,7 @@ final class DrainPlanner {
                   NodeReport.at(node, mark.step(), mark.since())
                       .waitingFor("the DaemonSet controller has not seen the change yet", false));
             });
-    return new Plan(actions, reports, hindrance);
+    return new Plan(actions, reports, hindrance, standstill.isPresent());
   }
 
   private Stream<WorkerNode> marked() {
@@ -126,7 +137,7 @@ final class DrainPlanner {
     switch (step) {
       case EVICTING ->
           node.users().stream()
-              .filter(pod -> !pod.terminating())
+              .filter(pod -> !pod.leaving())
               .filter(pod -> pod.isEvictable(settings.evictsUnmanagedPods()))
               .forEach(pod -> actions.add(new DrainAction.Evict(node, pod)));
       case RESTARTING ->
@@ -153,12 +164,16 @@ final class DrainPlanner {
             .sorted()
             .toList();
     boolean overdue = reports.stream().anyMatch(NodeReport::overdue);
-    long free = overdue ? 0 : settings.parallelNodesOrDefault() - marked().count() - broken.size();
+    long free =
+        overdue || standstill.isPresent()
+            ? 0
+            : settings.parallelNodesOrDefault() - marked().count() - broken.size();
     if (!candidates.isEmpty() && free <= 0 && !broken.isEmpty()) {
       hindrance =
           "the driver of the wanted revision is not ready and registered on %s"
               .formatted(some(broken));
     }
+    hindrance = standstill.orElse(hindrance);
     for (WorkerNode node : candidates) {
       Optional<String> obstacle = obstacle(node);
       if (obstacle.isPresent()) {

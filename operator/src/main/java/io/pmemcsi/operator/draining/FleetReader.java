@@ -14,6 +14,9 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.readiness.Readiness;
 import io.pmemcsi.operator.facts.Paging;
 import io.pmemcsi.operator.guard.DriverUsage;
+import io.pmemcsi.operator.guard.PodVolumes;
+import java.time.Clock;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -34,12 +37,13 @@ final class FleetReader {
 
   private static final String REVISION = "controller-revision-hash";
   private static final String MIRROR = "kubernetes.io/config.mirror";
-  private static final String NOT_FINISHED = "status.phase!=Succeeded,status.phase!=Failed";
 
   private final KubernetesClient client;
+  private final Clock clock;
 
-  FleetReader(KubernetesClient client) {
+  FleetReader(KubernetesClient client, Clock clock) {
     this.client = client;
+    this.clock = clock;
   }
 
   /** The nodes of a DaemonSet. */
@@ -77,7 +81,6 @@ final class FleetReader {
   List<Node> nodes() {
     return Paging.fold(
         client.nodes()::list,
-        "",
         ArrayList::new,
         (result, page) -> {
           result.addAll(page);
@@ -143,14 +146,15 @@ final class FleetReader {
   /** A volume knows its claim, so that claims need not be read. */
   private Map<String, List<UserPod>> users(UpdateRequest request) {
     Set<String> claims = claims(request.driver());
+    Instant now = clock.instant();
     return Paging.fold(
         client.pods().inAnyNamespace()::list,
-        NOT_FINISHED,
         HashMap::new,
         (result, page) -> {
           for (Pod pod : page) {
             if (pod.getSpec().getNodeName() != null
                 && !isOwnedBy(request.daemonSet(), pod.getMetadata())
+                && PodVolumes.mayBeMounted(pod, now)
                 && uses(request.driver(), claims, pod)) {
               result
                   .computeIfAbsent(pod.getSpec().getNodeName(), node -> new ArrayList<>())
@@ -164,7 +168,6 @@ final class FleetReader {
   private Set<String> claims(String driver) {
     return Paging.fold(
         client.persistentVolumes()::list,
-        "",
         HashSet::new,
         (result, page) -> {
           for (PersistentVolume volume : page) {
@@ -179,7 +182,7 @@ final class FleetReader {
 
   static boolean uses(String driver, Set<String> claims, Pod pod) {
     String namespace = pod.getMetadata().getNamespace();
-    return DriverUsage.isInlineUser(driver, pod)
+    return DriverUsage.hasInline(driver, pod)
         || pod.getSpec().getVolumes().stream()
             .map(
                 volume ->
@@ -199,7 +202,7 @@ final class FleetReader {
         metadata.getName(),
         metadata.getUid(),
         origin(metadata),
-        metadata.getDeletionTimestamp() != null);
+        metadata.getDeletionTimestamp() != null || PodVolumes.isFinished(pod));
   }
 
   private static UserPod.Origin origin(ObjectMeta pod) {
@@ -220,7 +223,6 @@ final class FleetReader {
   private Map<String, Set<String>> attachments(String driver) {
     return Paging.fold(
         client.storage().v1().volumeAttachments()::list,
-        "",
         HashMap::new,
         (result, page) -> {
           for (VolumeAttachment attachment : page) {
@@ -253,7 +255,6 @@ final class FleetReader {
   private Set<String> registered(String driver) {
     return Paging.fold(
         client.storage().v1().csiNodes()::list,
-        "",
         HashSet::new,
         (result, page) -> {
           for (CSINode node : page) {

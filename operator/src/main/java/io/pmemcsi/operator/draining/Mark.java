@@ -31,11 +31,6 @@ public record Mark(String owner, String resource, Step step, Instant since, bool
     since = since.truncatedTo(ChronoUnit.MILLIS);
   }
 
-  /** The mark at the beginning of another step. */
-  Mark enter(Step next, Instant now) {
-    return new Mark(owner, resource, next, now, cordoned);
-  }
-
   /** The annotation for a driver. */
   public static String key(String driver) {
     return PREFIX + driver;

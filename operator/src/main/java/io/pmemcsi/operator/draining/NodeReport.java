@@ -8,31 +8,28 @@ import java.util.Optional;
  *
  * @param waiting for what, in words
  * @param overdue whether it has waited longer than the settings allow
- * @param blocked whether the work cannot even begin
  */
 record NodeReport(
     WorkerNode node,
     Optional<Step> step,
     Optional<Instant> since,
     Optional<String> waiting,
-    boolean overdue,
-    boolean blocked) {
+    boolean overdue) {
 
   static NodeReport idle(WorkerNode node) {
-    return new NodeReport(node, Optional.empty(), Optional.empty(), Optional.empty(), false, false);
+    return new NodeReport(node, Optional.empty(), Optional.empty(), Optional.empty(), false);
   }
 
+  /** Work that cannot even begin. */
   static NodeReport blocked(WorkerNode node, String reason) {
-    return new NodeReport(
-        node, Optional.empty(), Optional.empty(), Optional.of(reason), false, true);
+    return new NodeReport(node, Optional.empty(), Optional.empty(), Optional.of(reason), false);
   }
 
   static NodeReport at(WorkerNode node, Step step, Instant since) {
-    return new NodeReport(
-        node, Optional.of(step), Optional.of(since), Optional.empty(), false, false);
+    return new NodeReport(node, Optional.of(step), Optional.of(since), Optional.empty(), false);
   }
 
   NodeReport waitingFor(String what, boolean tooLong) {
-    return new NodeReport(node, step, since, Optional.of(what), tooLong, blocked);
+    return new NodeReport(node, step, since, Optional.of(what), tooLong);
   }
 }

@@ -3,8 +3,10 @@ package io.pmemcsi.operator.draining;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.pmemcsi.api.generic.CSIDriverDeployment;
 import io.pmemcsi.api.generic.NodeUpdate;
+import io.pmemcsi.api.generic.NodeUpdateStrategy;
 import io.pmemcsi.operator.facts.KubernetesVersion;
 import java.time.Clock;
 import java.time.Duration;
@@ -26,6 +28,9 @@ public final class NodeUpdates {
   private static final Duration WORKING = Duration.ofSeconds(1);
   private static final Duration WAITING = Duration.ofSeconds(20);
 
+  /** Somebody deletes pods by hand, perhaps in weeks; each deletion wakes us anyway. */
+  private static final Duration WATCHING = Duration.ofMinutes(1);
+
   /** Reading takes at most a twentieth of the time, however large the cluster. */
   private static final int SHARE = 20;
 
@@ -39,7 +44,7 @@ public final class NodeUpdates {
 
   public NodeUpdates(KubernetesClient client, Supplier<KubernetesVersion> version, Clock clock) {
     this.client = client;
-    this.reader = new FleetReader(client);
+    this.reader = new FleetReader(client, clock);
     this.executor = new DrainExecutor(client, version);
     this.clock = clock;
   }
@@ -63,8 +68,33 @@ public final class NodeUpdates {
         release(request.owner());
         yield request.isUpToDate() ? upToDate(request) : onDelete(request);
       }
-      case DRAINING -> request.isUpToDate() && !working ? upToDate(request) : drain(request);
+      case DRAINING ->
+          request.isUpToDate() && !working ? upToDate(request) : drain(request, Optional.empty());
     };
+  }
+
+  /**
+   * Takes the next steps while the resource cannot be carried out: nodes in hand are brought to
+   * their end, with the DaemonSet that is there, and no other one is begun.
+   *
+   * @param why what is in the way
+   */
+  public Progress standStill(UpdateRequest request, String why) {
+    if (request.strategy() != NodeUpdateStrategy.DRAINING) {
+      return advance(request);
+    }
+    if (markedOwners().contains(request.owner())) {
+      return drain(request, Optional.of(why));
+    }
+    return request.isUpToDate()
+        ? upToDate(request)
+        : new Progress(UpdateStatus.standing(request.daemonSet(), why), Optional.empty());
+  }
+
+  /** The state of an update on which nobody works any more: its resource is being deleted. */
+  public Progress ended(UpdateRequest request) {
+    release(request.owner());
+    return upToDate(request);
   }
 
   /**
@@ -105,7 +135,7 @@ public final class NodeUpdates {
         return;
       }
     }
-    throw new IllegalStateException(
+    throw new KubernetesClientException(
         "nodes that were cordoned for an update cannot be released yet: %s"
             .formatted(refusals.isEmpty() ? "they keep changing" : refusals));
   }
@@ -117,13 +147,13 @@ public final class NodeUpdates {
   private Progress onDelete(UpdateRequest request) {
     Instant begun = clock.instant();
     Fleet fleet = reader.read(request);
-    return new Progress(UpdateStatus.onDelete(fleet), again(WAITING, begun));
+    return new Progress(UpdateStatus.onDelete(fleet), again(WATCHING, begun));
   }
 
-  private Progress drain(UpdateRequest request) {
+  private Progress drain(UpdateRequest request, Optional<String> standstill) {
     Instant begun = clock.instant();
     Fleet fleet = reader.read(request);
-    Plan plan = DrainPlanner.plan(fleet, request.settings(), clock.instant());
+    Plan plan = DrainPlanner.plan(fleet, request.settings(), clock.instant(), standstill);
     Optional<Duration> again = again(plan.isBusy() ? WORKING : WAITING, begun);
     if (plan.isBusy()) {
       markedOwners().add(request.owner());

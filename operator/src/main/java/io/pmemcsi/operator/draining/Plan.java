@@ -8,8 +8,10 @@ import java.util.List;
  * @param actions those for one node in this order; after a failure the rest of them is void
  * @param reports of every node that is worked on or outdated
  * @param hindrance why no further node is begun, or empty
+ * @param stopped whether that is so although a node could be begun
  */
-record Plan(List<DrainAction> actions, List<NodeReport> reports, String hindrance) {
+record Plan(
+    List<DrainAction> actions, List<NodeReport> reports, String hindrance, boolean stopped) {
 
   Plan {
     actions = List.copyOf(actions);
@@ -27,6 +29,7 @@ record Plan(List<DrainAction> actions, List<NodeReport> reports, String hindranc
   }
 
   boolean isPaused() {
-    return reports.stream().anyMatch(NodeReport::overdue) || (!isBusy() && !isFinished());
+    return !isFinished()
+        && (stopped || !isBusy() || reports.stream().anyMatch(NodeReport::overdue));
   }
 }

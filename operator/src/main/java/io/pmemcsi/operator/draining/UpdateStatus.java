@@ -31,6 +31,17 @@ final class UpdateStatus {
   }
 
   /**
+   * While nothing is begun.
+   *
+   * @param why what is in the way
+   */
+  static NodeUpdate standing(DaemonSet daemonSet, String why) {
+    NodeUpdate counted = counted(daemonSet);
+    return new NodeUpdate(
+        null, counted.nodes(), counted.updatedNodes(), true, "Waiting: " + why, List.of());
+  }
+
+  /**
    * While the operator drains.
    *
    * @param refusals by node, what went wrong when the plan was carried out
@@ -121,6 +132,9 @@ final class UpdateStatus {
                       .filter(report -> report.step().isPresent())
                       .map(report -> title(report, refusals))
                       .toList()));
+      if (plan.stopped()) {
+        parts.add("and then no other node: " + plan.hindrance());
+      }
     } else if (!plan.hindrance().isEmpty()) {
       parts.add("Waiting: " + plan.hindrance());
     } else {

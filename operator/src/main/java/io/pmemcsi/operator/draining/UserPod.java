@@ -2,9 +2,12 @@ package io.pmemcsi.operator.draining;
 
 import java.util.Optional;
 
-/** A pod on a node that has volumes of the driver and has not finished. */
-public record UserPod(
-    String namespace, String name, String uid, Origin origin, boolean terminating) {
+/**
+ * A pod on a node whose volumes of the driver may be mounted.
+ *
+ * @param leaving whether it has ended or been deleted, so that only its volumes are waited for
+ */
+public record UserPod(String namespace, String name, String uid, Origin origin, boolean leaving) {
 
   /** Where a pod comes from, which says what happens when it is evicted. */
   public enum Origin {
@@ -32,7 +35,7 @@ public record UserPod(
 
   /** Why the pod will not leave by itself, and what to do. */
   Optional<String> obstacle(boolean evictUnmanaged) {
-    if (terminating || isEvictable(evictUnmanaged)) {
+    if (leaving || isEvictable(evictUnmanaged)) {
       return Optional.empty();
     }
     return Optional.of(

@@ -20,7 +20,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.regex.Pattern;
 
 /**
  * The cluster through the API server: the caches of the running controller for reading, server-side
@@ -30,13 +29,8 @@ import java.util.regex.Pattern;
  */
 public final class ApiCluster<P extends HasMetadata> implements Cluster {
 
-  private static final int UNPROCESSABLE = 422;
   private static final int WAITS_FOR_DELETION = 40;
   private static final long WAIT_MILLIS = 50;
-
-  /** The words of the API server's validation, the same from 1.20 on. */
-  static final Pattern NEVER_CHANGES =
-      Pattern.compile("immutable|cannot change roleRef|updates to .*forbidden", Pattern.DOTALL);
 
   private final Context<P> context;
   private final OwnedKinds kinds;
@@ -117,7 +111,7 @@ public final class ApiCluster<P extends HasMetadata> implements Cluster {
                   source.handleRecentResourceUpdate(
                       ResourceID.fromResource(applied), applied, actual));
     } catch (KubernetesClientException e) {
-      if (e.getCode() == UNPROCESSABLE && onlyImmutable(e)) {
+      if (ImmutableFieldException.isCauseOf(e)) {
         throw new ImmutableFieldException(ObjectRef.of(wanted), e);
       }
       throw e;
@@ -237,21 +231,6 @@ public final class ApiCluster<P extends HasMetadata> implements Cluster {
 
   private KubernetesClient client() {
     return context.getClient();
-  }
-
-  /** With another cause besides, the object could be deleted but not be created again. */
-  private static boolean onlyImmutable(KubernetesClientException e) {
-    var details = e.getStatus() == null ? null : e.getStatus().getDetails();
-    if (details == null || details.getCauses().isEmpty()) {
-      return NEVER_CHANGES.matcher(message(e)).find();
-    }
-    return details.getCauses().stream()
-        .allMatch(cause -> NEVER_CHANGES.matcher(String.valueOf(cause.getMessage())).find());
-  }
-
-  private static String message(KubernetesClientException e) {
-    String status = e.getStatus() == null ? null : e.getStatus().getMessage();
-    return status == null ? String.valueOf(e.getMessage()) : status;
   }
 
   @SuppressWarnings("unchecked")

@@ -15,8 +15,6 @@ import java.util.Optional;
  */
 public final class DryRunCluster implements Cluster {
 
-  private static final int UNPROCESSABLE = 422;
-
   private final KubernetesClient client;
   private final String fieldManager;
   private final Marks marks;
@@ -110,8 +108,7 @@ public final class DryRunCluster implements Cluster {
                   wanted);
       intents.add(new Intent(Optional.of(actual), Optional.of(result)));
     } catch (KubernetesClientException e) {
-      if (e.getCode() == UNPROCESSABLE
-          && ApiCluster.NEVER_CHANGES.matcher(String.valueOf(e.getMessage())).find()) {
+      if (ImmutableFieldException.isCauseOf(e)) {
         throw new ImmutableFieldException(ObjectRef.of(wanted), e);
       }
       throw e;

@@ -3,12 +3,14 @@ package io.pmemcsi.operator.engine;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Namespaced;
 import io.javaoperatorsdk.operator.api.config.informer.InformerEventSourceConfiguration;
+import io.javaoperatorsdk.operator.api.reconciler.Context;
 import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.EventSource;
 import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -41,6 +43,15 @@ public record OwnedKinds(
       sources.add(eventSource(kind, context));
     }
     return sources;
+  }
+
+  /** An object in the caches, whoever it was made for. */
+  public <P extends HasMetadata> Optional<? extends HasMetadata> find(
+      Class<? extends HasMetadata> kind, ResourceID id, Context<P> context) {
+    var source =
+        (InformerEventSource<? extends HasMetadata, P>)
+            context.eventSourceRetriever().getEventSourceFor(kind, sourceName(kind));
+    return source.get(id);
   }
 
   static String sourceName(Class<? extends HasMetadata> kind) {

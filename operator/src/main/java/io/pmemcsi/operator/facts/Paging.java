@@ -24,16 +24,14 @@ public final class Paging {
    * Goes through all objects that the server has at one moment.
    *
    * @param list reads one page
-   * @param fields a field selector, or nothing
    * @param start makes the result for no object
    * @param add takes one page into the result
    */
   public static <T extends HasMetadata, R> R fold(
       Function<ListOptions, ? extends KubernetesResourceList<T>> list,
-      String fields,
       Supplier<R> start,
       BiFunction<R, List<T>, R> add) {
-    return fold(list, fields, PAGE, start, add);
+    return fold(list, PAGE, start, add);
   }
 
   /**
@@ -43,13 +41,12 @@ public final class Paging {
    */
   public static <T extends HasMetadata, R> R fold(
       Function<ListOptions, ? extends KubernetesResourceList<T>> list,
-      String fields,
       long page,
       Supplier<R> start,
       BiFunction<R, List<T>, R> add) {
     for (int attempt = 1; ; attempt++) {
       try {
-        return once(list, fields, page, start.get(), add);
+        return once(list, page, start.get(), add);
       } catch (KubernetesClientException e) {
         // the server keeps the rest of a list for some minutes only: begin anew
         if (e.getCode() != HTTP_GONE || attempt == ATTEMPTS) {
@@ -61,7 +58,6 @@ public final class Paging {
 
   private static <T extends HasMetadata, R> R once(
       Function<ListOptions, ? extends KubernetesResourceList<T>> list,
-      String fields,
       long page,
       R start,
       BiFunction<R, List<T>, R> add) {
@@ -69,9 +65,6 @@ public final class Paging {
     String next = "";
     do {
       var options = new ListOptionsBuilder().withLimit(page);
-      if (!fields.isEmpty()) {
-        options.withFieldSelector(fields);
-      }
       if (!next.isEmpty()) {
         options.withContinue(next);
       }

@@ -4,11 +4,11 @@ import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.pmemcsi.api.generic.Child;
 import io.pmemcsi.api.generic.DriverCondition;
+import io.pmemcsi.operator.reconcile.WorkloadState;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Whether every wanted pod of the current generation is ready.
@@ -65,65 +65,48 @@ record Availability(
   }
 
   private Optional<Lack> ofNodes() {
-    if (nodes.isEmpty() || nodes.get().getStatus() == null) {
+    Optional<WorkloadState> counted = nodes.flatMap(WorkloadState::of);
+    if (counted.isEmpty()) {
       return lack("NotStarted", "The DaemonSet of the driver has not started yet.");
     }
-    var status = nodes.get().getStatus();
-    if (!seen(nodes.get().getMetadata().getGeneration(), status.getObservedGeneration())) {
-      return lack("NotStarted", "The DaemonSet of the driver has not started yet.");
-    }
-    int wanted = number(status.getDesiredNumberScheduled());
-    int ready = number(status.getNumberReady());
-    int updated = number(status.getUpdatedNumberScheduled());
-    if (wanted == 0) {
+    WorkloadState pods = counted.get();
+    if (pods.wanted() == 0) {
       return lack(
           "NoNodes",
           "No node fits the node selector, affinity and tolerations of driverPerNodeTemplate.");
     }
-    if (ready < wanted) {
-      return lack("NotReady", "%d of %d driver pods on nodes are ready.".formatted(ready, wanted));
+    if (pods.ready() < pods.wanted()) {
+      return lack(
+          "NotReady",
+          "%d of %d driver pods on nodes are ready.".formatted(pods.ready(), pods.wanted()));
     }
-    return updated < wanted
+    return pods.updated() < pods.wanted()
         ? lack(
             "OutdatedNodes",
             "%d of %d driver pods on nodes still run the previous revision."
-                .formatted(wanted - updated, wanted))
+                .formatted(pods.wanted() - pods.updated(), pods.wanted()))
         : Optional.empty();
   }
 
   private Optional<Lack> ofController() {
-    if (controller.isEmpty() || controller.get().getStatus() == null) {
+    Optional<WorkloadState> counted = controller.flatMap(WorkloadState::of);
+    if (counted.isEmpty()) {
       return lack("NotStarted", "The Deployment of the controller has not started yet.");
     }
-    var status = controller.get().getStatus();
-    if (!seen(controller.get().getMetadata().getGeneration(), status.getObservedGeneration())) {
-      return lack("NotStarted", "The Deployment of the controller has not started yet.");
+    WorkloadState pods = counted.get();
+    if (pods.ready() < pods.wanted()) {
+      return lack(
+          "NotReady", "%d of %d controller pods are ready.".formatted(pods.ready(), pods.wanted()));
     }
-    Integer written = controller.get().getSpec().getReplicas();
-    int wanted = written == null ? 1 : written;
-    int ready = number(status.getReadyReplicas());
-    int updated = number(status.getUpdatedReplicas());
-    int total = number(status.getReplicas());
-    if (ready < wanted) {
-      return lack("NotReady", "%d of %d controller pods are ready.".formatted(ready, wanted));
-    }
-    return updated < wanted || total > wanted
+    return pods.updated() < pods.wanted() || pods.total() > pods.wanted()
         ? lack(
             "Updating",
             "The controller is being updated: %d of its %d pods are of the current revision."
-                .formatted(updated, total))
+                .formatted(pods.updated(), pods.total()))
         : Optional.empty();
   }
 
   private static Optional<Lack> lack(String reason, String message) {
     return Optional.of(new Lack(reason, message));
-  }
-
-  private static boolean seen(@Nullable Long generation, @Nullable Long observed) {
-    return observed != null && generation != null && observed >= generation;
-  }
-
-  private static int number(@Nullable Integer value) {
-    return value == null ? 0 : value;
   }
 }

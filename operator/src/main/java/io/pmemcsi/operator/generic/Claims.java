@@ -6,6 +6,7 @@ import io.pmemcsi.api.generic.CSIDriverDeployment;
 import io.pmemcsi.api.generic.CSIDriverDeploymentSpec;
 import io.pmemcsi.api.generic.StorageClassTemplate;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -20,7 +21,8 @@ import org.jspecify.annotations.Nullable;
  * was written, whether or not it is right otherwise.
  *
  * @param socketFolder the driver's own folder on the nodes
- * @param folders that the user's templates mount from the node
+ * @param folders that the user's templates mount from the node, as far as they are, or lie in, a
+ *     folder for the socket of some driver
  */
 record Claims(
     String driverName,
@@ -30,6 +32,47 @@ record Claims(
     List<HostPort> hostPorts) {
 
   private static final Pattern SLASHES = Pattern.compile("/+$");
+
+  /** Wherever kubelet has its directory: the configuration may change later. */
+  private static final Pattern SOCKET_FOLDER = Pattern.compile(".*/plugins/([^/]+)(/.*)?");
+
+  /** Something that two resources want, in the words of a user. */
+  sealed interface Shared {
+
+    String describe();
+
+    /** The name of a driver. */
+    record Driver(String name) implements Shared {
+      @Override
+      public String describe() {
+        return "the driver name \"%s\"".formatted(name);
+      }
+    }
+
+    /** The folder for the socket of a driver. */
+    record Socket(String folder, String driver) implements Shared {
+      @Override
+      public String describe() {
+        return "the socket directory " + folder;
+      }
+    }
+
+    /** The name of a storage class. */
+    record StorageClass(String name) implements Shared {
+      @Override
+      public String describe() {
+        return "the storage class \"%s\"".formatted(name);
+      }
+    }
+
+    /** A port of the nodes. */
+    record Port(int number, String protocol) implements Shared {
+      @Override
+      public String describe() {
+        return "the host port %d (%s)".formatted(number, protocol);
+      }
+    }
+  }
 
   Claims {
     folders = Set.copyOf(folders);
@@ -60,7 +103,10 @@ record Claims(
   }
 
   static Claims of(CSIDriverDeployment resource, OperatorConfig config) {
-    CSIDriverDeploymentSpec spec = resource.getSpec();
+    return of(resource.getSpec(), config);
+  }
+
+  static Claims of(CSIDriverDeploymentSpec spec, OperatorConfig config) {
     String driver = Written.text(spec.driverName()).orElse("");
     var folders = new HashSet<String>();
     var ports = new ArrayList<HostPort>();
@@ -77,38 +123,54 @@ record Claims(
   /** Two resources without a common key cannot be in each other's way. */
   List<String> keys() {
     var keys = new ArrayList<String>();
-    keys.add("driver " + driverName);
-    keys.add("folder " + socketFolder);
-    folders.forEach(folder -> keys.add("folder " + folder));
-    storageClasses.forEach(name -> keys.add("class " + name));
-    hostPorts.stream()
-        .map(port -> "port " + port.protocol() + port.number())
-        .distinct()
+    keys.add(driverKey(driverName));
+    folders.stream()
+        .map(folder -> driverKey(SOCKET_FOLDER.matcher(folder).replaceFirst("$1")))
         .forEach(keys::add);
-    return keys;
+    storageClasses.forEach(name -> keys.add("class " + name));
+    hostPorts.forEach(port -> keys.add("port " + port.protocol() + port.number()));
+    return keys.stream().distinct().toList();
   }
 
-  /** What both want, in the words of a user. */
-  List<String> sharedWith(Claims other) {
-    var shared = new ArrayList<String>();
+  static String driverKey(String driver) {
+    return "driver " + driver;
+  }
+
+  /** What both want. */
+  List<Shared> sharedWith(Claims other) {
+    var shared = new ArrayList<Shared>();
     if (driverName.equals(other.driverName)) {
-      shared.add("the driver name \"%s\"".formatted(driverName));
-    } else if (folders.contains(other.socketFolder)) {
-      shared.add("the socket directory " + other.socketFolder);
-    } else if (other.folders.contains(socketFolder)) {
-      shared.add("the socket directory " + socketFolder);
+      shared.add(new Shared.Driver(driverName));
+    } else if (reachesInto(other.socketFolder)) {
+      shared.add(new Shared.Socket(other.socketFolder, other.driverName));
+    } else if (other.reachesInto(socketFolder)) {
+      shared.add(new Shared.Socket(socketFolder, driverName));
     }
     storageClasses.stream()
         .filter(other.storageClasses::contains)
         .sorted()
-        .forEach(name -> shared.add("the storage class \"%s\"".formatted(name)));
+        .forEach(name -> shared.add(new Shared.StorageClass(name)));
     hostPorts.stream()
         .filter(port -> other.hostPorts.stream().anyMatch(port::meets))
-        .map(port -> "the host port %d (%s)".formatted(port.number(), port.protocol()))
+        .map(port -> new Shared.Port(port.number(), port.protocol()))
         .distinct()
-        .sorted()
+        .sorted(Comparator.comparingInt(Shared.Port::number))
         .forEach(shared::add);
     return shared;
+  }
+
+  /** Ports of a node that both templates of this resource want. */
+  List<Shared.Port> sharedByTemplates() {
+    return hostPorts.stream()
+        .filter(HostPort::everyNode)
+        .filter(port -> hostPorts.stream().anyMatch(other -> !other.everyNode && port.meets(other)))
+        .map(port -> new Shared.Port(port.number(), port.protocol()))
+        .distinct()
+        .toList();
+  }
+
+  private boolean reachesInto(String folder) {
+    return folders.stream().anyMatch(one -> one.equals(folder) || one.startsWith(folder + "/"));
   }
 
   private static void collect(
@@ -123,8 +185,9 @@ record Claims(
     JsonNode pod = template.path("spec");
     for (JsonNode volume : pod.path("volumes")) {
       String path = volume.path("hostPath").path("path").asText("");
-      if (!path.isEmpty()) {
-        folders.add(SLASHES.matcher(path).replaceFirst(""));
+      String folder = SLASHES.matcher(path).replaceFirst("");
+      if (SOCKET_FOLDER.matcher(folder).matches()) {
+        folders.add(folder);
       }
     }
     var selector = new HashMap<String, String>();
@@ -132,7 +195,7 @@ record Claims(
         .properties()
         .forEach(label -> selector.put(label.getKey(), label.getValue().asText()));
     boolean hostNetwork = pod.path("hostNetwork").asBoolean();
-    for (JsonNode container : pod.path("containers")) {
+    for (JsonNode container : longLived(pod)) {
       for (JsonNode port : container.path("ports")) {
         int number = port.path("hostPort").asInt(0);
         if (number == 0 && hostNetwork) {
@@ -144,16 +207,24 @@ record Claims(
       }
     }
     if (hostNetwork && spec.probePeriodSeconds() != null) {
-      ports.add(new HostPort("TCP", probePort(spec, everyNode), everyNode, selector));
+      ports.add(
+          new HostPort(
+              "TCP",
+              everyNode ? LivenessProbe.port(spec) : LivenessProbe.controllerPort(spec),
+              everyNode,
+              selector));
     }
   }
 
-  private static int probePort(CSIDriverDeploymentSpec spec, boolean everyNode) {
-    return LivenessProbe.port(spec)
-        + (!everyNode && isOnHost(spec.driverPerNodeTemplate()) ? 1 : 0);
-  }
-
-  private static boolean isOnHost(@Nullable JsonNode template) {
-    return template != null && template.path("spec").path("hostNetwork").asBoolean();
+  /** An init container that is restarted always runs beside the others. */
+  private static List<JsonNode> longLived(JsonNode pod) {
+    var result = new ArrayList<JsonNode>();
+    pod.path("containers").forEach(result::add);
+    for (JsonNode container : pod.path("initContainers")) {
+      if (container.path("restartPolicy").asText("").equals("Always")) {
+        result.add(container);
+      }
+    }
+    return result;
   }
 }

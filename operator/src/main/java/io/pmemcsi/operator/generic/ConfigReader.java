@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
  * Reads the configuration file strictly: a key that means nothing is a mistake, not a remark. As
  * documented, an empty text and a zero mean the same as nothing.
  */
-final class ConfigReader {
+public final class ConfigReader {
 
   private static final Map<String, Sidecar> IMAGES =
       new TreeMap<>(
@@ -53,7 +53,7 @@ final class ConfigReader {
    *
    * @throws IllegalArgumentException that names every wrong key
    */
-  static OperatorConfig read(String yaml) {
+  public static OperatorConfig read(String yaml) {
     if (yaml.lines().map(String::strip).allMatch(line -> line.isEmpty() || line.startsWith("#"))) {
       return OperatorConfig.DEFAULT;
     }

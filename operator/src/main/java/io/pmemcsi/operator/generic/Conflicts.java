@@ -11,39 +11,34 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * Other resources that want the same. The older one keeps it, the younger one is told: whoever came
- * first may have volumes in use.
+ * Other resources that want the same. Whoever has it keeps it, because volumes may be in use; where
+ * nobody has it yet, or nothing in the cluster shows who has it, the older one gets it. The other
+ * one is told. Times are counted in whole seconds: within one, the name decides.
  *
  * @param config decides where sockets lie
+ * @param holders of names in the whole cluster
  */
-record Conflicts(OperatorConfig config) {
+record Conflicts(OperatorConfig config, Holders holders) {
 
   private static final Comparator<HasMetadata> BY_AGE =
       Comparator.comparing((HasMetadata one) -> text(one.getMetadata().getCreationTimestamp()))
           .thenComparing(one -> text(one.getMetadata().getNamespace()))
           .thenComparing(one -> text(one.getMetadata().getName()));
 
-  /** One line for each older resource that is in the way. */
+  /** One line for each other resource that is in the way. */
   List<String> of(
       CSIDriverDeployment resource,
       Collection<CSIDriverDeployment> others,
       Optional<PmemCSIDeployment> sameNamedPmem) {
     var lines = new ArrayList<String>();
-    Claims claims = Claims.of(resource, config);
     others.stream()
-        .filter(other -> isOlder(other, resource))
+        .filter(other -> !isSame(other, resource))
         .sorted(BY_AGE)
         .forEach(
             other -> {
-              List<String> shared = claims.sharedWith(Claims.of(other, config));
-              if (!shared.isEmpty()) {
-                lines.add(
-                    line(
-                        shared,
-                        "CSIDriverDeployment \"%s\" in namespace \"%s\""
-                            .formatted(
-                                other.getMetadata().getName(),
-                                other.getMetadata().getNamespace())));
+              List<String> lost = won(other, resource);
+              if (!lost.isEmpty()) {
+                lines.add(line(lost, title(other), isOlder(other, resource)));
               }
             });
     sameNamedPmem
@@ -52,24 +47,62 @@ record Conflicts(OperatorConfig config) {
             pmem ->
                 lines.add(
                     line(
-                        List.of("the driver name \"%s\"".formatted(claims.driverName())),
-                        "PmemCSIDeployment \"%s\"".formatted(pmem.getMetadata().getName()))));
+                        List.of(
+                            "the driver name \"%s\""
+                                .formatted(Claims.of(resource, config).driverName())),
+                        "PmemCSIDeployment \"%s\"".formatted(pmem.getMetadata().getName()),
+                        true)));
     return lines;
   }
 
-  /** Younger ones that are to be told, now that this one wants the same. */
-  List<CSIDriverDeployment> younger(
+  /** Those that are to be told, now that this one wants the same. */
+  List<CSIDriverDeployment> losers(
       CSIDriverDeployment resource, Collection<CSIDriverDeployment> others) {
-    Claims claims = Claims.of(resource, config);
     return others.stream()
-        .filter(other -> isOlder(resource, other))
-        .filter(other -> !claims.sharedWith(Claims.of(other, config)).isEmpty())
+        .filter(other -> !isSame(other, resource))
+        .filter(other -> !won(resource, other).isEmpty())
         .toList();
   }
 
-  private static String line(List<String> shared, String other) {
-    return "%s, which is older, has %s already: change or delete one of the two"
-        .formatted(other, shared.stream().collect(Collectors.joining(" and ")));
+  /** How a resource is called in what the others are told. */
+  static String title(CSIDriverDeployment resource) {
+    return "CSIDriverDeployment \"%s\" in namespace \"%s\""
+        .formatted(resource.getMetadata().getName(), resource.getMetadata().getNamespace());
+  }
+
+  /** What both want and the first one gets. */
+  private List<String> won(CSIDriverDeployment one, CSIDriverDeployment other) {
+    Claims claims = Claims.of(one, config);
+    boolean older = isOlder(one, other);
+    return claims.sharedWith(Claims.of(other, config)).stream()
+        .filter(
+            shared -> {
+              Optional<String> holder = holder(shared);
+              return isHeldBy(holder, one) || (older && !isHeldBy(holder, other));
+            })
+        .map(Claims.Shared::describe)
+        .toList();
+  }
+
+  private Optional<String> holder(Claims.Shared shared) {
+    return switch (shared) {
+      case Claims.Shared.Driver driver -> holders.ofDriver(driver.name());
+      case Claims.Shared.Socket socket -> holders.ofDriver(socket.driver());
+      case Claims.Shared.StorageClass one -> holders.ofStorageClass(one.name());
+      case Claims.Shared.Port _ -> Optional.empty();
+    };
+  }
+
+  private static boolean isHeldBy(Optional<String> holder, HasMetadata resource) {
+    return holder.filter(text(resource.getMetadata().getUid())::equals).isPresent();
+  }
+
+  private static String line(List<String> shared, String other, boolean older) {
+    return "%s%s has %s already: change or delete one of the two"
+        .formatted(
+            other,
+            older ? ", which is older," : "",
+            shared.stream().collect(Collectors.joining(" and ")));
   }
 
   private static boolean isOlder(HasMetadata one, HasMetadata other) {

@@ -4,6 +4,7 @@ import io.pmemcsi.api.generic.CSIDriverDeploymentStatus;
 import io.pmemcsi.api.generic.DriverCondition;
 import io.pmemcsi.operator.engine.ObjectRef;
 import io.pmemcsi.operator.events.Announcement;
+import io.pmemcsi.operator.guard.DeletionDecision;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -32,6 +33,16 @@ final class GenericAnnouncements {
         && !is(previous.condition(DriverCondition.AVAILABLE), GenericFindings.TRUE)) {
       result.add(Announcement.normal("Available", "All driver pods are ready"));
     }
+    next.condition(DeletionDecision.Hold.CONDITION)
+        .filter(now -> previous.condition(now.type()).isEmpty())
+        .ifPresent(
+            now -> result.add(Announcement.warning(now.type(), String.valueOf(now.message()))));
+    if (isPaused(next) && !isPaused(previous)) {
+      result.add(
+          Announcement.warning(
+              "NodeUpdatePaused",
+              String.valueOf(Objects.requireNonNull(next.nodeUpdate()).message())));
+    }
     if (!Objects.equals(previous.state(), next.state())
         && CSIDriverDeploymentStatus.STATE_UNMANAGED.equals(next.state())) {
       result.add(
@@ -44,6 +55,10 @@ final class GenericAnnouncements {
     return Announcement.normal(
         "Recreated",
         object + " was deleted and created again: a field changed that cannot be changed in place");
+  }
+
+  private static boolean isPaused(CSIDriverDeploymentStatus status) {
+    return status.nodeUpdate() != null && Boolean.TRUE.equals(status.nodeUpdate().paused());
   }
 
   private static boolean is(Optional<DriverCondition> condition, String status) {

@@ -29,6 +29,14 @@ public final class GenericBlueprint {
     var nodes = new NodePods(driver);
     var clashes = new ArrayList<>(nodes.clashes());
     clashes.addAll(controller.clashes());
+    clashes.addAll(LivenessProbe.mistakes(settings));
+    Claims.of(settings.spec(), config).sharedByTemplates().stream()
+        .map(
+            port ->
+                ("spec.driverControllerTemplate: %s is the one of spec.driverPerNodeTemplate, so"
+                        + " that both pods cannot run on one node: use another one")
+                    .formatted(port.describe()))
+        .forEach(clashes::add);
     if (!clashes.isEmpty()) {
       throw new IllegalArgumentException(String.join("; ", clashes));
     }

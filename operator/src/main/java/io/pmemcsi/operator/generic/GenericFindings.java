@@ -1,8 +1,15 @@
 package io.pmemcsi.operator.generic;
 
+import static io.pmemcsi.api.generic.CSIDriverDeploymentStatus.STATE_MANAGED;
+import static io.pmemcsi.api.generic.CSIDriverDeploymentStatus.STATE_REMOVED;
+import static io.pmemcsi.api.generic.CSIDriverDeploymentStatus.STATE_UNMANAGED;
+import static io.pmemcsi.api.generic.DriverCondition.SYNC_SUCCESSFUL;
+
 import io.pmemcsi.api.generic.Child;
 import io.pmemcsi.api.generic.DriverCondition;
 import io.pmemcsi.api.generic.NodeUpdate;
+import io.pmemcsi.operator.guard.DeletionDecision;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -12,6 +19,7 @@ import java.util.Optional;
  * @param generation of the resource that was looked at
  * @param state Managed, Unmanaged or Removed
  * @param complete whether everything is as this generation wants it
+ * @param released whether nothing holds a deletion back any more
  * @param conditions those that were looked into; others keep what they said
  * @param children empty if nobody could look
  * @param nodeUpdate how far the nodes are updated; empty to keep what was said
@@ -20,6 +28,7 @@ record GenericFindings(
     long generation,
     String state,
     boolean complete,
+    boolean released,
     List<DriverCondition> conditions,
     Optional<List<Child>> children,
     Optional<NodeUpdate> nodeUpdate) {
@@ -29,6 +38,77 @@ record GenericFindings(
 
   GenericFindings {
     conditions = List.copyOf(conditions);
+  }
+
+  /** All objects are as they should be. */
+  static GenericFindings synced(
+      long generation, Availability availability, Optional<NodeUpdate> nodeUpdate) {
+    return new GenericFindings(
+        generation,
+        STATE_MANAGED,
+        true,
+        false,
+        List.of(
+            availability.condition(),
+            condition(SYNC_SUCCESSFUL, true, "Synced", "All objects are as they should be.")),
+        Optional.of(availability.children()),
+        nodeUpdate);
+  }
+
+  /** Whether the driver runs does not depend on whether its last change could be carried out. */
+  static GenericFindings failed(
+      long generation,
+      Availability availability,
+      String reason,
+      String message,
+      Optional<NodeUpdate> nodeUpdate) {
+    return new GenericFindings(
+        generation,
+        STATE_MANAGED,
+        false,
+        false,
+        List.of(availability.condition(), condition(SYNC_SUCCESSFUL, false, reason, message)),
+        Optional.empty(),
+        nodeUpdate);
+  }
+
+  /** Nothing is written, but whether the driver runs can still be said. */
+  static GenericFindings unmanaged(long generation, Availability availability) {
+    return new GenericFindings(
+        generation,
+        STATE_UNMANAGED,
+        false,
+        false,
+        List.of(availability.condition()),
+        Optional.empty(),
+        Optional.empty());
+  }
+
+  /** The objects are being removed. */
+  static GenericFindings removing(long generation) {
+    return new GenericFindings(
+        generation, STATE_REMOVED, false, true, List.of(), Optional.empty(), Optional.empty());
+  }
+
+  /** The same of a resource whose deletion is held back. */
+  GenericFindings held(String message) {
+    return inDeletion()
+        .and(
+            condition(
+                DeletionDecision.Hold.CONDITION, true, DeletionDecision.Hold.REASON, message));
+  }
+
+  /** The same of a resource that somebody has deleted. */
+  GenericFindings inDeletion() {
+    return new GenericFindings(
+        generation, STATE_REMOVED, complete, released, conditions, children, nodeUpdate);
+  }
+
+  /** With one more condition. */
+  GenericFindings and(DriverCondition condition) {
+    var all = new ArrayList<>(conditions);
+    all.add(condition);
+    return new GenericFindings(generation, state, complete, released, all, children, nodeUpdate);
   }
 
   static DriverCondition condition(String type, boolean status, String reason, String message) {

@@ -1,19 +1,24 @@
 package io.pmemcsi.operator.generic;
 
+import static io.pmemcsi.api.generic.CSIDriverDeploymentStatus.STATE_MANAGED;
+
 import io.pmemcsi.api.generic.CSIDriverDeploymentStatus;
 import io.pmemcsi.api.generic.DriverCondition;
+import io.pmemcsi.operator.events.Announcement;
+import io.pmemcsi.operator.guard.DeletionDecision;
+import io.pmemcsi.operator.reconcile.StatusPublisher;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.Collectors;
 
 /** From the last status and what was found now to the next status. */
-final class GenericStatus {
+final class GenericStatus
+    implements StatusPublisher.Wording<CSIDriverDeploymentStatus, GenericFindings> {
 
-  private GenericStatus() {}
-
-  /** Equal to the one before if nothing changed, so that nothing is written. */
-  static CSIDriverDeploymentStatus next(
+  @Override
+  public CSIDriverDeploymentStatus next(
       CSIDriverDeploymentStatus previous, GenericFindings found, Instant now) {
     return new CSIDriverDeploymentStatus(
         found.complete() ? Long.valueOf(found.generation()) : previous.observedGeneration(),
@@ -23,10 +28,44 @@ final class GenericStatus {
         found.nodeUpdate().orElse(previous.nodeUpdate()));
   }
 
+  @Override
+  public List<Announcement> announcements(
+      CSIDriverDeploymentStatus previous, CSIDriverDeploymentStatus next) {
+    return GenericAnnouncements.of(previous, next);
+  }
+
+  @Override
+  public String occasion(CSIDriverDeploymentStatus previous) {
+    return previous.observedGeneration()
+        + previous.conditions().stream()
+            .map(condition -> " " + condition.lastTransitionTime())
+            .collect(Collectors.joining());
+  }
+
+  @Override
+  public String phase(CSIDriverDeploymentStatus status) {
+    if (!STATE_MANAGED.equals(status.state())) {
+      return String.valueOf(status.state());
+    }
+    if (is(status, DriverCondition.SYNC_SUCCESSFUL, GenericFindings.FALSE)) {
+      return "Failed";
+    }
+    return is(status, DriverCondition.AVAILABLE, GenericFindings.TRUE)
+        ? "Available"
+        : "NotAvailable";
+  }
+
+  private static boolean is(CSIDriverDeploymentStatus status, String type, String value) {
+    return status.condition(type).filter(one -> one.status().equals(value)).isPresent();
+  }
+
   private static List<DriverCondition> conditions(
       CSIDriverDeploymentStatus previous, GenericFindings found, Instant now) {
     var result = new ArrayList<DriverCondition>();
     for (DriverCondition old : previous.conditions()) {
+      if (found.released() && old.type().equals(DeletionDecision.Hold.CONDITION)) {
+        continue;
+      }
       result.add(
           found.conditions().stream()
               .filter(condition -> condition.type().equals(old.type()))

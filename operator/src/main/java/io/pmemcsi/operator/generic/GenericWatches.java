@@ -1,5 +1,6 @@
 package io.pmemcsi.operator.generic;
 
+import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.ServiceAccount;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
@@ -18,7 +19,9 @@ import io.javaoperatorsdk.operator.processing.event.source.IndexerResourceCache;
 import io.javaoperatorsdk.operator.processing.event.source.inbound.SimpleInboundEventSource;
 import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
 import io.pmemcsi.api.generic.CSIDriverDeployment;
+import io.pmemcsi.api.generic.DriverCondition;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
+import io.pmemcsi.operator.engine.ApiCluster;
 import io.pmemcsi.operator.engine.Marks;
 import io.pmemcsi.operator.engine.OwnedKinds;
 import java.util.ArrayList;
@@ -38,22 +41,22 @@ final class GenericWatches {
 
   private static final String PMEM = "pmem-peers";
   private static final String CLAIMS = "claims";
+  private static final String IN_CONFLICT = "in conflict";
 
-  private final OwnedKinds owned =
-      new OwnedKinds(
-          List.of(
-              CSIDriver.class,
-              ServiceAccount.class,
-              Role.class,
-              RoleBinding.class,
-              ClusterRole.class,
-              ClusterRoleBinding.class,
-              StorageClass.class,
-              Deployment.class,
-              DaemonSet.class),
-          Set.of(),
-          MARKS,
-          true);
+  /** Of which an object may be made for a resource. */
+  static final List<Class<? extends HasMetadata>> KINDS =
+      List.of(
+          CSIDriver.class,
+          ServiceAccount.class,
+          Role.class,
+          RoleBinding.class,
+          ClusterRole.class,
+          ClusterRoleBinding.class,
+          StorageClass.class,
+          Deployment.class,
+          DaemonSet.class);
+
+  private final OwnedKinds owned = new OwnedKinds(KINDS, Set.of(), MARKS, true);
   private final SimpleInboundEventSource<CSIDriverDeployment> wakeUps =
       new SimpleInboundEventSource<>("wake-ups");
   private final Supplier<OperatorConfig> config;
@@ -70,9 +73,7 @@ final class GenericWatches {
   List<EventSource<?, CSIDriverDeployment>> eventSources(
       EventSourceContext<CSIDriverDeployment> context) {
     resources = context.getPrimaryCache();
-    context
-        .getPrimaryCache()
-        .addIndexer(CLAIMS, resource -> Claims.of(resource, config.get()).keys());
+    context.getPrimaryCache().addIndexer(CLAIMS, this::keys);
     var sources = new ArrayList<>(owned.eventSources(context));
     sources.add(pmem(context));
     sources.add(wakeUps);
@@ -90,6 +91,64 @@ final class GenericWatches {
     if (known != null) {
       known.list(resource -> true).forEach(this::wake);
     }
+  }
+
+  /** Has those looked at that were told to wait for this one. */
+  void wakeLosersOf(CSIDriverDeployment resource) {
+    IndexerResourceCache<CSIDriverDeployment> known = resources;
+    if (known != null) {
+      String title = Conflicts.title(resource);
+      known.byIndex(CLAIMS, IN_CONFLICT).stream()
+          .filter(
+              other ->
+                  other
+                      .getStatus()
+                      .condition(DriverCondition.SYNC_SUCCESSFUL)
+                      .filter(told -> String.valueOf(told.message()).contains(title))
+                      .isPresent())
+          .forEach(this::wake);
+    }
+  }
+
+  static boolean isInConflict(CSIDriverDeployment resource) {
+    return resource
+        .getStatus()
+        .condition(DriverCondition.SYNC_SUCCESSFUL)
+        .filter(condition -> "Conflict".equals(condition.reason()))
+        .isPresent();
+  }
+
+  ApiCluster<CSIDriverDeployment> cluster(Context<CSIDriverDeployment> context) {
+    return new ApiCluster<>(context, owned);
+  }
+
+  /** From the caches of all objects that were made for any resource. */
+  Holders holders(Context<CSIDriverDeployment> context) {
+    return new Holders() {
+      @Override
+      public Optional<String> ofDriver(String name) {
+        return holder(CSIDriver.class, name);
+      }
+
+      @Override
+      public Optional<String> ofStorageClass(String name) {
+        return holder(StorageClass.class, name);
+      }
+
+      private Optional<String> holder(Class<? extends HasMetadata> kind, String name) {
+        return owned
+            .find(kind, new ResourceID(name), context)
+            .map(object -> object.getMetadata().getLabels().get(MARKS.uidLabel()));
+      }
+    };
+  }
+
+  private List<String> keys(CSIDriverDeployment resource) {
+    var keys = new ArrayList<>(Claims.of(resource, config.get()).keys());
+    if (isInConflict(resource)) {
+      keys.add(IN_CONFLICT);
+    }
+    return keys;
   }
 
   /** Resources that may want something that this one wants. */
@@ -124,7 +183,7 @@ final class GenericWatches {
                 pmem ->
                     context
                         .getPrimaryCache()
-                        .byIndex(CLAIMS, "driver " + pmem.getMetadata().getName())
+                        .byIndex(CLAIMS, Claims.driverKey(pmem.getMetadata().getName()))
                         .stream()
                         .map(ResourceID::fromResource)
                         .collect(Collectors.toSet()))

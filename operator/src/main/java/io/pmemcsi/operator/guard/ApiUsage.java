@@ -5,6 +5,8 @@ import io.fabric8.kubernetes.api.model.KubernetesResourceList;
 import io.fabric8.kubernetes.api.model.ListOptions;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.pmemcsi.operator.facts.Paging;
+import java.time.Clock;
+import java.time.Instant;
 import java.util.List;
 import java.util.function.Function;
 
@@ -15,13 +17,13 @@ import java.util.function.Function;
 public final class ApiUsage implements UsageReader {
 
   private static final long PAGE = 500;
-  private static final String NOT_FINISHED = "status.phase!=Succeeded,status.phase!=Failed";
 
   private final KubernetesClient client;
   private final long page;
+  private final Clock clock;
 
-  public ApiUsage(KubernetesClient client) {
-    this(client, PAGE);
+  public ApiUsage(KubernetesClient client, Clock clock) {
+    this(client, clock, PAGE);
   }
 
   /**
@@ -29,42 +31,39 @@ public final class ApiUsage implements UsageReader {
    *
    * @param page how many objects are read at once
    */
-  public ApiUsage(KubernetesClient client, long page) {
+  public ApiUsage(KubernetesClient client, Clock clock, long page) {
     this.client = client;
+    this.clock = clock;
     this.page = page;
   }
 
   @Override
   public DriverUsage read(String driver) {
+    Instant now = clock.instant();
     DriverUsage volumes =
         sum(
             driver,
-            "",
             client.persistentVolumes()::list,
-            found -> DriverUsage.of(driver, found, List.of(), List.of()));
+            found -> DriverUsage.of(driver, found, List.of(), List.of(), now));
     DriverUsage attachments =
         sum(
             driver,
-            "",
             client.storage().v1().volumeAttachments()::list,
-            found -> DriverUsage.of(driver, List.of(), found, List.of()));
+            found -> DriverUsage.of(driver, List.of(), found, List.of(), now));
     DriverUsage pods =
         sum(
             driver,
-            NOT_FINISHED,
             client.pods().inAnyNamespace()::list,
-            found -> DriverUsage.of(driver, List.of(), List.of(), found));
+            found -> DriverUsage.of(driver, List.of(), List.of(), found, now));
     return volumes.and(attachments).and(pods);
   }
 
   private <T extends HasMetadata> DriverUsage sum(
       String driver,
-      String fields,
       Function<ListOptions, ? extends KubernetesResourceList<T>> list,
       Function<List<T>, DriverUsage> count) {
     return Paging.fold(
         list,
-        fields,
         page,
         () -> DriverUsage.none(driver),
         (total, found) -> total.and(count.apply(found)));

@@ -3,10 +3,10 @@ package io.pmemcsi.operator.guard;
 import io.fabric8.kubernetes.api.model.PersistentVolume;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.storage.VolumeAttachment;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
 /**
  * What in a cluster would be lost or stuck without a driver. Generic ephemeral volumes need no
@@ -15,15 +15,12 @@ import java.util.Set;
  * @param driver the name of the CSI driver
  * @param volumes persistent volumes, claimed or not
  * @param attachments of volumes to nodes
- * @param pods those with inline volumes of the driver which have not finished: kubelet unmounts the
- *     volumes of finished ones
+ * @param pods those with inline volumes of the driver that may still be mounted
  */
 public record DriverUsage(String driver, Tally volumes, Tally attachments, Tally pods) {
 
   /** Set on volumes of the old kind that a driver has taken over. */
   private static final String MIGRATED_TO = "pv.kubernetes.io/migrated-to";
-
-  private static final Set<String> FINISHED = Set.of("Succeeded", "Failed");
 
   /** The usage by nothing. */
   public static DriverUsage none(String driver) {
@@ -35,7 +32,8 @@ public record DriverUsage(String driver, Tally volumes, Tally attachments, Tally
       String driver,
       List<PersistentVolume> volumes,
       List<VolumeAttachment> attachments,
-      List<Pod> pods) {
+      List<Pod> pods,
+      Instant now) {
     return new DriverUsage(
         driver,
         Tally.of(
@@ -50,7 +48,7 @@ public record DriverUsage(String driver, Tally volumes, Tally attachments, Tally
                 .toList()),
         Tally.of(
             pods.stream()
-                .filter(pod -> isInlineUser(driver, pod))
+                .filter(pod -> hasInline(driver, pod) && PodVolumes.mayBeMounted(pod, now))
                 .map(pod -> pod.getMetadata().getNamespace() + "/" + pod.getMetadata().getName())
                 .toList()));
   }
@@ -92,11 +90,9 @@ public record DriverUsage(String driver, Tally volumes, Tally attachments, Tally
     return parts.isEmpty() ? "nothing" : String.join(", ", parts);
   }
 
-  /** Whether a pod that has not finished has an inline volume of the driver. */
-  public static boolean isInlineUser(String driver, Pod pod) {
-    boolean finished = pod.getStatus() != null && FINISHED.contains(phase(pod));
-    return !finished
-        && pod.getSpec() != null
+  /** Whether a pod has an inline volume of the driver. */
+  public static boolean hasInline(String driver, Pod pod) {
+    return pod.getSpec() != null
         && pod.getSpec().getVolumes().stream()
             .anyMatch(
                 volume -> volume.getCsi() != null && driver.equals(volume.getCsi().getDriver()));
@@ -109,11 +105,6 @@ public record DriverUsage(String driver, Tally volumes, Tally attachments, Tally
     }
     Map<String, String> annotations = volume.getMetadata().getAnnotations();
     return annotations != null && driver.equals(annotations.get(MIGRATED_TO));
-  }
-
-  private static String phase(Pod pod) {
-    String phase = pod.getStatus().getPhase();
-    return phase == null ? "" : phase;
   }
 
   private static String name(PersistentVolume volume) {

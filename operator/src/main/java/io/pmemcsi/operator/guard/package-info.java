@@ -10,11 +10,11 @@
  * spec.deletionPolicy(), driver name)}. On {@link io.pmemcsi.operator.guard.DeletionDecision.Hold}
  * it goes on as if nobody had deleted the resource, so that the driver keeps serving; it adds a
  * condition of type {@code DeletionHeld}, status True, reason {@code VolumesInUse} with the
- * message, and comes back after {@code again}: volumes, attachments and pods are not watched. On
- * {@link io.pmemcsi.operator.guard.DeletionDecision.Go} it removes the objects and then the
- * finalizer. A resource that has installed nothing, because it was never valid or because its
- * driver's name belongs to another resource, needs no guard: it must not be held back by the
- * volumes of the other one.
+ * message, which goes with the hold, and comes back after {@code again}: volumes, attachments and
+ * pods are not watched. On {@link io.pmemcsi.operator.guard.DeletionDecision.Go} it removes the
+ * objects and then the finalizer. A resource that has installed nothing, because it was never valid
+ * or because its driver's name belongs to another resource, needs no guard: it must not be held
+ * back by the volumes of the other one.
  */
 @NullMarked
 package io.pmemcsi.operator.guard;

@@ -41,6 +41,12 @@ public record OperatorInstallation(String namespace, String image) {
   /** Of the account, the roles and the deployment. */
   public static final String NAME = "pmem-csi-operator";
 
+  /** Where the operator's configuration is, in its own namespace. */
+  public static final String CONFIG_MAP = NAME + "-config";
+
+  /** The file in it. */
+  public static final String CONFIG_KEY = "config.yaml";
+
   private static final String RBAC = "rbac.authorization.k8s.io";
   private static final int METRICS_PORT = 8080;
   private static final String CONFIG_FOLDER = "/etc/pmem-csi-operator";
@@ -81,10 +87,10 @@ public record OperatorInstallation(String namespace, String image) {
 
   private ConfigMap configuration() {
     return new ConfigMapBuilder()
-        .withMetadata(namespaced(NAME + "-config"))
+        .withMetadata(namespaced(CONFIG_MAP))
         .withData(
             Map.of(
-                "config.yaml",
+                CONFIG_KEY,
                 "# Defaults for drivers from templates: see docs/generic-operator.md for the"
                     + " keys.\n"))
         .build();
@@ -133,7 +139,7 @@ public record OperatorInstallation(String namespace, String image) {
             "-v=3",
             "-leader-election",
             "-metrics-addr=:" + METRICS_PORT,
-            "-config=" + CONFIG_FOLDER + "/config.yaml")
+            "-config=" + CONFIG_FOLDER + "/" + CONFIG_KEY)
         .withEnv(
             field("WATCH_NAMESPACE", "metadata.namespace"),
             field("POD_NAME", "metadata.name"),
@@ -176,7 +182,7 @@ public record OperatorInstallation(String namespace, String image) {
         .addNewVolume()
         .withName("config")
         .withNewConfigMap()
-        .withName(NAME + "-config")
+        .withName(CONFIG_MAP)
         .endConfigMap()
         .endVolume()
         .endSpec()

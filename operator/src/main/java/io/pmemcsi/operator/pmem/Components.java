@@ -8,11 +8,11 @@ import static io.pmemcsi.api.pmem.DriverComponent.READY;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.pmemcsi.api.pmem.DriverComponent;
+import io.pmemcsi.operator.reconcile.WorkloadState;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /** Whether every wanted pod of the current generation is ready. */
 final class Components {
@@ -31,13 +31,13 @@ final class Components {
       Optional<DaemonSet> found,
       Map<String, String> nodeSelector,
       Supplier<Optional<String>> trouble) {
-    if (found.isEmpty() || !current(found.get())) {
+    Optional<WorkloadState> counted = found.flatMap(WorkloadState::of);
+    if (counted.isEmpty()) {
       return component(NODE, false, "Node daemon set has not started yet.");
     }
-    var status = found.get().getStatus();
-    int wanted = number(status.getDesiredNumberScheduled());
-    int updated = number(status.getUpdatedNumberScheduled());
-    int ready = number(status.getNumberReady());
+    int wanted = counted.get().wanted();
+    int updated = counted.get().updated();
+    int ready = counted.get().ready();
     if (wanted == 0) {
       return component(
           NODE,
@@ -67,15 +67,14 @@ final class Components {
    */
   static DriverComponent controller(
       Optional<Deployment> found, Supplier<Optional<String>> trouble) {
-    if (found.isEmpty() || !current(found.get())) {
+    Optional<WorkloadState> counted = found.flatMap(WorkloadState::of);
+    if (counted.isEmpty()) {
       return component(CONTROLLER, false, "Controller deployment has not started yet.");
     }
-    Deployment deployment = found.get();
-    int wanted =
-        deployment.getSpec().getReplicas() == null ? 1 : deployment.getSpec().getReplicas();
-    int ready = number(deployment.getStatus().getReadyReplicas());
-    int updated = number(deployment.getStatus().getUpdatedReplicas());
-    int total = number(deployment.getStatus().getReplicas());
+    int wanted = counted.get().wanted();
+    int ready = counted.get().ready();
+    int updated = counted.get().updated();
+    int total = counted.get().total();
     return ready >= wanted && updated >= wanted && total <= wanted
         ? component(
             CONTROLLER,
@@ -96,26 +95,6 @@ final class Components {
 
   private static String told(Supplier<Optional<String>> trouble) {
     return trouble.get().map(what -> "; " + what).orElse("");
-  }
-
-  private static boolean current(DaemonSet workload) {
-    return workload.getStatus() != null
-        && seen(
-            workload.getMetadata().getGeneration(), workload.getStatus().getObservedGeneration());
-  }
-
-  private static boolean current(Deployment workload) {
-    return workload.getStatus() != null
-        && seen(
-            workload.getMetadata().getGeneration(), workload.getStatus().getObservedGeneration());
-  }
-
-  private static boolean seen(@Nullable Long generation, @Nullable Long observed) {
-    return observed != null && generation != null && observed >= generation;
-  }
-
-  private static int number(@Nullable Integer value) {
-    return value == null ? 0 : value;
   }
 
   private static DriverComponent component(String name, boolean ready, String reason) {

@@ -1,5 +1,6 @@
 package io.pmemcsi.operator.pmem;
 
+import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.api.pmem.PmemSettings;
@@ -7,6 +8,7 @@ import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.operator.engine.Blueprint;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 
@@ -14,6 +16,11 @@ import java.util.function.Function;
 public final class PmemPreview {
 
   private PmemPreview() {}
+
+  /** Of which kinds the operator may own objects. */
+  public static List<Class<? extends HasMetadata>> kinds() {
+    return PmemWatches.KINDS;
+  }
 
   /**
    * The blueprint with the certificates that are on the cluster.

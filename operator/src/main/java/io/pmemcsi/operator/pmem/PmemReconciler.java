@@ -9,13 +9,11 @@ import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.javaoperatorsdk.operator.api.reconciler.Cleaner;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
 import io.javaoperatorsdk.operator.api.reconciler.DeleteControl;
 import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
 import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
-import io.javaoperatorsdk.operator.api.reconciler.RetryInfo;
 import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.EventSource;
@@ -25,12 +23,12 @@ import io.pmemcsi.api.pmem.DeploymentCondition;
 import io.pmemcsi.api.pmem.DriverComponent;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.api.pmem.PmemCSIDeploymentChecks;
+import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
 import io.pmemcsi.api.pmem.PmemSettings;
 import io.pmemcsi.api.pmem.UnpreparedNode;
 import io.pmemcsi.operator.engine.ApiCluster;
 import io.pmemcsi.operator.engine.Blueprint;
 import io.pmemcsi.operator.engine.Engine;
-import io.pmemcsi.operator.engine.ObjectRef;
 import io.pmemcsi.operator.engine.Outcome;
 import io.pmemcsi.operator.engine.Owner;
 import io.pmemcsi.operator.events.EventWriter;
@@ -39,6 +37,10 @@ import io.pmemcsi.operator.guard.DeletionDecision;
 import io.pmemcsi.operator.guard.DeletionGuard;
 import io.pmemcsi.operator.guard.UsageReader;
 import io.pmemcsi.operator.metrics.OutcomeListener;
+import io.pmemcsi.operator.reconcile.Failures;
+import io.pmemcsi.operator.reconcile.ForeignObjects;
+import io.pmemcsi.operator.reconcile.HeldDeletion;
+import io.pmemcsi.operator.reconcile.StatusPublisher;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -76,15 +78,10 @@ public final class PmemReconciler
   /** A container that ends does not change the counts of its workload, so nothing wakes us. */
   private static final Duration ASK_PODS_AGAIN = Duration.ofSeconds(15);
 
-  /** Set by the API server when a user wants the objects to go before the resource. */
-  private static final String FOREGROUND = "foregroundDeletion";
-
-  private static final int ATTEMPTS_BEFORE_FAILED = 3;
-
   private final Supplier<ClusterFacts> facts;
   private final PmemWatches watches;
   private final DeletionGuard guard;
-  private final StatusWriter status;
+  private final StatusPublisher<PmemCSIDeployment, PmemCSIDeploymentStatus, Findings> status;
   private final OutcomeListener listener;
   private final Clock clock;
   private final NodeMemory memory;
@@ -102,7 +99,7 @@ public final class PmemReconciler
     this.facts = facts;
     this.watches = new PmemWatches(namespace);
     this.guard = new DeletionGuard(usage, FORCE_DELETION);
-    this.status = new StatusWriter(events, listener, clock);
+    this.status = new StatusPublisher<>(new PmemStatus(), events, listener, clock);
     this.listener = listener;
     this.clock = clock;
     this.memory = new NodeMemory(MemoryReader.overHttp(), clock);
@@ -119,13 +116,15 @@ public final class PmemReconciler
   @Override
   public UpdateControl<PmemCSIDeployment> reconcile(
       PmemCSIDeployment resource, Context<PmemCSIDeployment> context) {
-    status.greet(resource);
+    if (PmemAnnouncements.isNew(resource.getStatus())) {
+      status.announce(resource, PmemAnnouncements.NEW, "");
+    }
     return telling(
         resource,
         context,
         () -> {
           Round round = round(resource, context);
-          status.write(resource, round.found(), context.getClient());
+          status.publish(resource, round.found(), context.getClient());
           UpdateControl<PmemCSIDeployment> control = UpdateControl.noUpdate();
           round.again().ifPresent(control::rescheduleAfter);
           return control;
@@ -143,9 +142,9 @@ public final class PmemReconciler
             switch (guard.decide(resource, resource.getSpec().deletionPolicy(), driver)) {
               case DeletionDecision.Go() -> remove(resource, context);
               case DeletionDecision.Hold hold -> {
-                inBackground(resource, context);
+                HeldDeletion.inBackground(resource, context.getClient());
                 Findings found = round(resource, context).found().and(held(hold));
-                status.write(resource, found, context.getClient());
+                status.publish(resource, found, context.getClient());
                 yield DeleteControl.noFinalizerRemoval().rescheduleAfter(hold.again());
               }
             });
@@ -165,7 +164,7 @@ public final class PmemReconciler
                   resource.getStatus().unpreparedNodes(),
                   Optional.ofNullable(resource.getStatus().certificateExpires()))
               .waitingFor(outcome.pending());
-      status.write(resource, found, context.getClient());
+      status.publish(resource, found, context.getClient());
       return DeleteControl.noFinalizerRemoval().rescheduleAfter(SOON);
     }
     searchedForFormer.remove(resource.getMetadata().getUid());
@@ -176,20 +175,6 @@ public final class PmemReconciler
     return DeleteControl.defaultDelete();
   }
 
-  /** Deleted in the foreground, objects would go before the resource, and nothing holds them. */
-  private static void inBackground(PmemCSIDeployment resource, Context<PmemCSIDeployment> context) {
-    if (resource.getMetadata().getFinalizers().contains(FOREGROUND)) {
-      context
-          .getClient()
-          .resource(resource)
-          .edit(
-              edited -> {
-                edited.getMetadata().getFinalizers().remove(FOREGROUND);
-                return edited;
-              });
-    }
-  }
-
   private static DeploymentCondition held(DeletionDecision.Hold hold) {
     return Findings.condition(
         DeletionDecision.Hold.CONDITION, true, DeletionDecision.Hold.REASON, hold.message());
@@ -198,24 +183,11 @@ public final class PmemReconciler
   /** Whatever goes wrong is told in the status, too. */
   private <T> T telling(
       PmemCSIDeployment resource, Context<PmemCSIDeployment> context, Supplier<T> walk) {
-    try {
-      return walk.get();
-    } catch (KubernetesClientException e) {
-      if (permanent(e) || attempt(context) >= ATTEMPTS_BEFORE_FAILED) {
-        status.write(
-            resource,
-            failed(resource, "the API server refuses: " + message(e)),
-            context.getClient());
-      }
-      throw e;
-    } catch (RuntimeException e) {
-      // a mistake of ours, which the next attempt will hardly mend by itself
-      status.write(
-          resource,
-          failed(resource, "internal error: %s; see the operator's log".formatted(e)),
-          context.getClient());
-      throw e;
-    }
+    return Failures.telling(
+        context,
+        walk,
+        failure ->
+            status.publish(resource, failed(resource, failure.message()), context.getClient()));
   }
 
   /** What one walk found, and when to walk again without being woken. */
@@ -308,7 +280,8 @@ public final class PmemReconciler
           .log("Objects brought to the wanted state.");
     }
     if (!outcome.conflicts().isEmpty()) {
-      return new Round(failed(resource, foreign(outcome)), Optional.of(SOON));
+      String foreign = ForeignObjects.describe(outcome.conflicts(), blueprint, context.getClient());
+      return new Round(failed(resource, foreign), Optional.of(SOON));
     }
     searchedForFormer.add(uid);
     Findings found = deployed(resource, settings, prepared, context);
@@ -405,11 +378,6 @@ public final class PmemReconciler
         List.of(Findings.condition(DRIVER_DEPLOYED, false, reason)));
   }
 
-  private static String foreign(Outcome outcome) {
-    return outcome.conflicts().stream().map(ObjectRef::toString).collect(Collectors.joining(", "))
-        + ": exists, but was not made for this deployment; remove it or choose another name";
-  }
-
   private Optional<Duration> until(Optional<Instant> due) {
     return due.map(
         instant -> {
@@ -426,21 +394,5 @@ public final class PmemReconciler
         .getSecondaryResourcesAsStream(kind)
         .filter(object -> object.getMetadata().getName().equals(name))
         .findFirst();
-  }
-
-  private static boolean permanent(KubernetesClientException e) {
-    return switch (e.getCode()) {
-      case 400, 403, 422 -> true;
-      default -> false;
-    };
-  }
-
-  private static int attempt(Context<PmemCSIDeployment> context) {
-    return context.getRetryInfo().map(RetryInfo::getAttemptCount).orElse(0);
-  }
-
-  private static String message(KubernetesClientException e) {
-    String status = e.getStatus() == null ? null : e.getStatus().getMessage();
-    return status == null ? String.valueOf(e.getMessage()) : status;
   }
 }

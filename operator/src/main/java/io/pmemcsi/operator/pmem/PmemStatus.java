@@ -7,6 +7,9 @@ import static io.pmemcsi.api.pmem.PmemCSIDeploymentStatus.PHASE_RUNNING;
 import io.pmemcsi.api.pmem.DeploymentCondition;
 import io.pmemcsi.api.pmem.DriverComponent;
 import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
+import io.pmemcsi.operator.events.Announcement;
+import io.pmemcsi.operator.guard.DeletionDecision;
+import io.pmemcsi.operator.reconcile.StatusPublisher;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,17 +17,15 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /** From the last status and what was found now to the next status. */
-final class PmemStatus {
+final class PmemStatus implements StatusPublisher.Wording<PmemCSIDeploymentStatus, Findings> {
 
   static final String ALL_DEPLOYED = "All driver components are deployed successfully";
 
   private static final Set<String> CERTIFICATES =
       Set.of(DeploymentCondition.CERTS_READY, DeploymentCondition.CERTS_VERIFIED);
 
-  private PmemStatus() {}
-
-  /** The same object as before if nothing changed, so that nothing is written. */
-  static PmemCSIDeploymentStatus next(
+  @Override
+  public PmemCSIDeploymentStatus next(
       PmemCSIDeploymentStatus previous, Findings found, Instant now) {
     List<DriverComponent> components = components(previous, found, now);
     boolean ready =
@@ -51,6 +52,22 @@ final class PmemStatus {
                 : found.certificateExpires().orElse(null),
             previous.lastUpdated());
     return next.equals(previous) ? previous : updated(next, now);
+  }
+
+  @Override
+  public List<Announcement> announcements(
+      PmemCSIDeploymentStatus previous, PmemCSIDeploymentStatus next) {
+    return PmemAnnouncements.of(previous, next);
+  }
+
+  @Override
+  public String occasion(PmemCSIDeploymentStatus previous) {
+    return String.valueOf(previous.lastUpdated());
+  }
+
+  @Override
+  public String phase(PmemCSIDeploymentStatus status) {
+    return status.phaseOrNew();
   }
 
   private static PmemCSIDeploymentStatus updated(PmemCSIDeploymentStatus status, Instant now) {
@@ -87,11 +104,13 @@ final class PmemStatus {
         .toList();
   }
 
-  /** Nothing is said about certificates that the resource no longer names. */
+  /** Nothing is said about certificates that the resource no longer names, or a hold that ended. */
   private static boolean isOver(DeploymentCondition old, Findings found) {
-    return CERTIFICATES.contains(old.type())
+    boolean ends =
+        old.type().equals(DeletionDecision.Hold.CONDITION)
+            || (CERTIFICATES.contains(old.type()) && !found.components().isEmpty());
+    return ends
         && found.failure().isEmpty()
-        && !found.components().isEmpty()
         && found.conditions().stream().noneMatch(now -> now.type().equals(old.type()));
   }
 

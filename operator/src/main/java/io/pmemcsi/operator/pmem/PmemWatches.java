@@ -36,6 +36,21 @@ final class PmemWatches {
 
   static final Marks MARKS = new Marks(PmemCSIDeployment.GROUP);
 
+  /** Of which an object may be made for a resource. */
+  static final List<Class<? extends HasMetadata>> KINDS =
+      List.of(
+          CSIDriver.class,
+          ServiceAccount.class,
+          Role.class,
+          RoleBinding.class,
+          ClusterRole.class,
+          ClusterRoleBinding.class,
+          Secret.class,
+          io.fabric8.kubernetes.api.model.Service.class,
+          Deployment.class,
+          DaemonSet.class,
+          MutatingWebhookConfiguration.class);
+
   private static final String NODES = "nodes";
   private static final String SECRETS = "tls-secrets";
   private static final String PEERS = "peers";
@@ -45,22 +60,7 @@ final class PmemWatches {
 
   PmemWatches(String namespace) {
     this.namespace = namespace;
-    this.owned =
-        new OwnedKinds(
-            List.of(
-                CSIDriver.class,
-                ServiceAccount.class,
-                Role.class,
-                RoleBinding.class,
-                ClusterRole.class,
-                ClusterRoleBinding.class,
-                Secret.class,
-                io.fabric8.kubernetes.api.model.Service.class,
-                Deployment.class,
-                DaemonSet.class,
-                MutatingWebhookConfiguration.class),
-            Set.of(namespace),
-            MARKS);
+    this.owned = new OwnedKinds(KINDS, Set.of(namespace), MARKS);
   }
 
   OwnedKinds owned() {

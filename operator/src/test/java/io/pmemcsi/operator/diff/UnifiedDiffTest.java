@@ -91,7 +91,8 @@ class UnifiedDiffTest {
             List.of(
                 new ObjectDiff(ref, Fate.CREATED, "@@ -0,0 +1,1 @@\n+a\n"),
                 new ObjectDiff(ref, Fate.UNCHANGED, "")),
-            List.of(new ObjectRef("v1", "Secret", "ns", "two")));
+            List.of(new ObjectRef("v1", "Secret", "ns", "two")),
+            List.of("something to know"));
 
     assertThat(diff.isEmpty()).isFalse();
     assertThat(diff.describe())
@@ -102,6 +103,7 @@ class UnifiedDiffTest {
             +a
             Secret "two" in namespace "ns": exists, but was not made for this resource: the operator \
             would write nothing until it is gone
+            something to know
             1 created, 0 changed, 0 deleted and created again, 0 deleted, 1 unchanged
             """);
   }

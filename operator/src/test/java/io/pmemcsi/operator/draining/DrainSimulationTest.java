@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.pmemcsi.api.generic.Draining;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -39,6 +40,12 @@ class DrainSimulationTest {
     LongStream.range(hundred * 100, hundred * 100 + 100).forEach(DrainSimulationTest::cancel);
   }
 
+  @ParameterizedTest(name = "seeds from {0}00")
+  @MethodSource("hundreds")
+  void stoppedRollOutsFinishTheNodesInHandAndBeginNone(long hundred) {
+    LongStream.range(hundred * 100, hundred * 100 + 100).forEach(DrainSimulationTest::standStill);
+  }
+
   @Test
   void sameSeedIsTheSameStory() {
     assertThat(story(42)).isEqualTo(story(42)).isNotEqualTo(story(43));
@@ -48,12 +55,7 @@ class DrainSimulationTest {
     var random = new Random(seed);
     var cluster = new SimulatedCluster(random, 3 + random.nextInt(6));
     Draining settings = settings(random);
-    for (int i = 0; i < TROUBLED_ROUNDS; i++) {
-      round(cluster, settings, random, seed);
-      if (random.nextInt(4) == 0) {
-        cluster.interfere();
-      }
-    }
+    trouble(cluster, settings, random, seed, TROUBLED_ROUNDS);
     boolean finished = false;
     for (int i = 0; i < ROUNDS_TO_FINISH && !finished; i++) {
       cluster.mend();
@@ -73,20 +75,52 @@ class DrainSimulationTest {
     var random = new Random(seed);
     var cluster = new SimulatedCluster(random, 3 + random.nextInt(6));
     Draining settings = settings(random);
-    for (int i = random.nextInt(TROUBLED_ROUNDS); i >= 0; i--) {
+    trouble(cluster, settings, random, seed, 1 + random.nextInt(TROUBLED_ROUNDS));
+    DrainPlanner.release(cluster.fleet()).forEach(action -> cluster.act(action, false));
+    assertClean(cluster, seed);
+  }
+
+  private static void standStill(long seed) {
+    var random = new Random(seed);
+    var cluster = new SimulatedCluster(random, 3 + random.nextInt(6));
+    Draining settings = settings(random);
+    trouble(cluster, settings, random, seed, 1 + random.nextInt(TROUBLED_ROUNDS));
+    Optional<String> why = Optional.of("the resource is wrong");
+    for (int i = 0; i < ROUNDS_TO_FINISH && marked(cluster) > 0; i++) {
+      cluster.mend();
+      long before = marked(cluster);
+      round(cluster, settings, random, seed, why);
+      assertThat(marked(cluster)).as("seed %d: nodes in hand", seed).isLessThanOrEqualTo(before);
+    }
+    assertClean(cluster, seed);
+    Plan last = DrainPlanner.plan(cluster.fleet(), settings, cluster.now, why);
+    assertThat(last.actions()).as("seed %d: nothing is begun", seed).isEmpty();
+    assertThat(last.isPaused()).as("seed %d", seed).isEqualTo(!last.isFinished());
+  }
+
+  private static void trouble(
+      SimulatedCluster cluster, Draining settings, Random random, long seed, int rounds) {
+    for (int i = 0; i < rounds; i++) {
       round(cluster, settings, random, seed);
       if (random.nextInt(4) == 0) {
         cluster.interfere();
       }
     }
-    DrainPlanner.release(cluster.fleet()).forEach(action -> cluster.act(action, false));
-    assertClean(cluster, seed);
+  }
+
+  private static Plan round(SimulatedCluster cluster, Draining settings, Random random, long seed) {
+    return round(cluster, settings, random, seed, Optional.empty());
   }
 
   /** One look and what follows from it, maybe cut short. */
-  private static Plan round(SimulatedCluster cluster, Draining settings, Random random, long seed) {
+  private static Plan round(
+      SimulatedCluster cluster,
+      Draining settings,
+      Random random,
+      long seed,
+      Optional<String> standstill) {
     long before = marked(cluster);
-    Plan plan = DrainPlanner.plan(cluster.fleet(), settings, cluster.now);
+    Plan plan = DrainPlanner.plan(cluster.fleet(), settings, cluster.now, standstill);
     List<DrainAction> actions = plan.actions();
     int survives = random.nextInt(5) == 0 ? random.nextInt(actions.size() + 1) : actions.size();
     for (DrainAction action : actions.subList(0, survives)) {

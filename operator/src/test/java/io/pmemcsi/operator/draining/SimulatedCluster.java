@@ -242,7 +242,7 @@ final class SimulatedCluster {
   void interfere() {
     var all = new ArrayList<>(machines.values());
     Machine machine = all.get(random.nextInt(all.size()));
-    switch (random.nextInt(9)) {
+    switch (random.nextInt(10)) {
       case 0 -> machine.ready = !machine.ready;
       case 1 -> budgetBlocks = !budgetBlocks;
       case 2 -> {
@@ -268,6 +268,11 @@ final class SimulatedCluster {
         }
       }
       case 8 -> machine.wanted = !machine.wanted;
+      // some end by themselves; what they had mounted is mounted for a while
+      case 9 ->
+          machine.pods.stream()
+              .filter(pod -> pod.leavesIn < 0)
+              .forEach(pod -> pod.leavesIn = random.nextInt(6));
       default -> throw new IllegalStateException();
     }
   }

@@ -7,13 +7,14 @@ import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.pmemcsi.api.generic.CSIDriverDeployment;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class ConflictsTest {
 
   private static final KubernetesSerialization YAML = new KubernetesSerialization();
-  private static final Conflicts CONFLICTS = new Conflicts(OperatorConfig.DEFAULT);
+  private static final Conflicts CONFLICTS = new Conflicts(OperatorConfig.DEFAULT, Holders.NOBODY);
 
   @Test
   void oneDriverNameIsToldToTheYoungerNamingTheOlder() {
@@ -25,7 +26,7 @@ class ConflictsTest {
             "CSIDriverDeployment \"older\" in namespace \"ns\", which is older, has the driver name"
                 + " \"a.example.com\" already: change or delete one of the two");
     assertThat(conflicts(older, younger)).isEmpty();
-    assertThat(CONFLICTS.younger(older, List.of(younger))).containsExactly(younger);
+    assertThat(CONFLICTS.losers(older, List.of(younger))).containsExactly(younger);
   }
 
   @Test
@@ -131,8 +132,109 @@ class ConflictsTest {
   void everythingSharedHasACommonKey() {
     var one = Claims.of(resource("one", 1, hostPort("a", "{}")), OperatorConfig.DEFAULT);
 
-    assertThat(one.keys())
-        .containsExactly("driver a", "folder /var/lib/kubelet/plugins/a", "port TCP9000");
+    assertThat(one.keys()).containsExactly("driver a", "port TCP9000");
+    var other =
+        Claims.of(
+            resource(
+                "two",
+                1,
+                """
+                driverName: b
+                  driverPerNodeTemplate:
+                    spec:
+                      volumes:
+                      - {name: v, hostPath: {path: /somewhere/kubelet/plugins/a/sub}}
+                      - {name: w, hostPath: {path: /dev}}
+                """),
+            OperatorConfig.DEFAULT);
+    assertThat(other.keys())
+        .as("folders that are nobody's socket make no rivals")
+        .containsExactly("driver b", "driver a");
+  }
+
+  @Test
+  void whoHasANameKeepsItWhateverTheAge() {
+    var older =
+        resource("older", 1, "driverName: a\n  storageClassTemplates: [{metadata: {name: c}}]");
+    var younger =
+        resource("younger", 2, "driverName: a\n  storageClassTemplates: [{metadata: {name: c}}]");
+    var conflicts =
+        new Conflicts(OperatorConfig.DEFAULT, held(Map.of("a", "uid-younger", "c", "uid-older")));
+
+    assertThat(conflicts.of(older, List.of(younger), Optional.empty()))
+        .containsExactly(
+            "CSIDriverDeployment \"younger\" in namespace \"ns\" has the driver name \"a\" already:"
+                + " change or delete one of the two");
+    assertThat(conflicts.of(younger, List.of(older), Optional.empty()))
+        .singleElement()
+        .asString()
+        .contains("which is older, has the storage class \"c\" already");
+    assertThat(conflicts.losers(younger, List.of(older))).containsExactly(older);
+  }
+
+  @Test
+  void nameThatSomebodyElseHoldsGoesToTheOlderOfTwo() {
+    var older = resource("older", 1, "driverName: a");
+    var younger = resource("younger", 2, "driverName: a");
+    var conflicts = new Conflicts(OperatorConfig.DEFAULT, held(Map.of("a", "uid-of-a-third")));
+
+    assertThat(conflicts.of(older, List.of(younger), Optional.empty())).isEmpty();
+    assertThat(conflicts.of(younger, List.of(older), Optional.empty())).hasSize(1);
+  }
+
+  @Test
+  void folderInsideTheSocketDirectoryIsAConflictAndItsParentIsNone() {
+    var older = resource("older", 1, "driverName: a");
+
+    assertThat(conflicts(mounting("/var/lib/kubelet/plugins/a/sub"), older)).hasSize(1);
+    assertThat(conflicts(mounting("/var/lib/kubelet/plugins"), older)).isEmpty();
+    assertThat(conflicts(mounting("/var/lib/kubelet/plugins/ab"), older)).isEmpty();
+    assertThat(conflicts(mounting("/other/kubelet/plugins/a"), older)).isEmpty();
+  }
+
+  @Test
+  void portsOfContainersThatRunBesideTheOthersCount() {
+    String spec =
+        """
+        driverName: %s
+          driverPerNodeTemplate:
+            spec:
+              initContainers: [{name: i, %s ports: [{containerPort: 1, hostPort: 9000}]}]
+              containers: [{name: d}]
+        """;
+    var older = resource("older", 1, hostPort("a", "{}"));
+    var beside = resource("beside", 2, spec.formatted("b", "restartPolicy: Always,"));
+    var before = resource("before", 2, spec.formatted("c", ""));
+
+    assertThat(conflicts(beside, older)).hasSize(1);
+    assertThat(conflicts(before, older)).isEmpty();
+  }
+
+  private static CSIDriverDeployment mounting(String folder) {
+    return resource(
+        "younger",
+        2,
+        """
+        driverName: b
+          driverPerNodeTemplate:
+            spec:
+              volumes: [{name: v, hostPath: {path: %s}}]
+        """
+            .formatted(folder));
+  }
+
+  private static Holders held(Map<String, String> holders) {
+    return new Holders() {
+      @Override
+      public Optional<String> ofDriver(String name) {
+        return Optional.ofNullable(holders.get(name));
+      }
+
+      @Override
+      public Optional<String> ofStorageClass(String name) {
+        return Optional.ofNullable(holders.get(name));
+      }
+    };
   }
 
   private static List<String> conflicts(CSIDriverDeployment of, CSIDriverDeployment other) {

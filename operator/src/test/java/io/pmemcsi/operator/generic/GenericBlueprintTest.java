@@ -87,6 +87,74 @@ class GenericBlueprintTest {
         .hasMessageContaining("spec.driverControllerTemplate: the name of container");
   }
 
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "--health-port=70000|would listen on port 70000: use 1 to 65535",
+        "--health-port=0|would listen on port 0: use 1 to 65535",
+        "--health-port|\"--health-port\" does not say where the probe listens",
+        "-health-port=many|\"-health-port=many\" does not say where the probe listens",
+        "--http-endpoint=:9900|use --health-port=NUMBER, in one argument"
+      })
+  void portOfTheProbeMustBeOne(String argument, String message) {
+    String yaml =
+        PLAIN.formatted(
+            "probePeriodSeconds: 60\n  sidecars: {livenessProbe: {extraArgs: [\"%s\"]}}"
+                .formatted(argument));
+
+    assertThatThrownBy(() -> objects(yaml, OperatorConfig.DEFAULT))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("spec.sidecars.livenessProbe.extraArgs: ")
+        .hasMessageContaining(message);
+  }
+
+  @Test
+  void lastPortLeavesNoneForTheControllerOnTheSameNetwork() {
+    String yaml =
+        """
+        spec:
+          driverName: d.example.com
+          driverSocket: /csi/csi.sock
+          probePeriodSeconds: 60
+          sidecars: {livenessProbe: {extraArgs: [--health-port=65535]}}
+          driverPerNodeTemplate: {spec: {hostNetwork: true, containers: [{name: d}]}}
+          driverControllerTemplate: {spec: {hostNetwork: true, containers: [{name: d}]}}
+        """;
+
+    assertThatThrownBy(() -> objects(yaml, OperatorConfig.DEFAULT))
+        .hasMessageContaining("would listen on port 65536: use 1 to 65534");
+  }
+
+  @Test
+  void hostPortOfBothTemplatesIsAClashWhereTheirPodsMeet() {
+    String yaml =
+        """
+        spec:
+          driverName: d.example.com
+          driverSocket: /csi/csi.sock
+          driverPerNodeTemplate:
+            spec: {containers: [{name: d, ports: [{containerPort: 1, hostPort: 9000}]}]}
+          driverControllerTemplate:
+            spec:
+              nodeSelector: {%s}
+              hostNetwork: true
+              containers: [{name: d, ports: [{containerPort: 9000}]}]
+        """;
+
+    assertThatThrownBy(() -> objects(yaml.formatted(""), OperatorConfig.DEFAULT))
+        .hasMessageContaining(
+            "spec.driverControllerTemplate: the host port 9000 (TCP) is the one of"
+                + " spec.driverPerNodeTemplate");
+    String apart =
+        yaml.formatted("zone: b")
+            .replace(
+                "{containers: [{name: d, ports: [{containerPort: 1",
+                "{nodeSelector: {zone: a}, containers: [{name: d, ports: [{containerPort: 1");
+    assertThat(objects(apart, OperatorConfig.DEFAULT)).isNotEmpty();
+  }
+
   @Test
   void configurationDecidesWhatTheResourceLeavesOpen() {
     var config =

@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.apps.DeploymentBuilder;
 import io.pmemcsi.api.generic.CSIDriverDeploymentStatus;
 import io.pmemcsi.api.generic.DriverCondition;
+import io.pmemcsi.api.generic.NodeUpdate;
 import io.pmemcsi.operator.events.Announcement;
 import java.time.Instant;
 import java.util.List;
@@ -60,9 +61,9 @@ class GenericStatusTest {
 
   @Test
   void timeIsThatOfTheLastChangeOfStatus() {
-    var first = GenericStatus.next(CSIDriverDeploymentStatus.NEW, found(false, "one"), T1);
-    var reworded = GenericStatus.next(first, found(false, "two"), T2);
-    var healed = GenericStatus.next(reworded, found(true, "fine"), T2);
+    var first = new GenericStatus().next(CSIDriverDeploymentStatus.NEW, found(false, "one"), T1);
+    var reworded = new GenericStatus().next(first, found(false, "two"), T2);
+    var healed = new GenericStatus().next(reworded, found(true, "fine"), T2);
 
     assertThat(sync(first).lastTransitionTime()).isEqualTo(T1);
     assertThat(sync(reworded).lastTransitionTime()).isEqualTo(T1);
@@ -72,8 +73,8 @@ class GenericStatusTest {
 
   @Test
   void onlyACompleteRunMovesTheObservedGeneration() {
-    var failed = GenericStatus.next(CSIDriverDeploymentStatus.NEW, found(false, "one"), T1);
-    var done = GenericStatus.next(failed, found(true, "fine"), T1);
+    var failed = new GenericStatus().next(CSIDriverDeploymentStatus.NEW, found(false, "one"), T1);
+    var done = new GenericStatus().next(failed, found(true, "fine"), T1);
 
     assertThat(failed.observedGeneration()).isNull();
     assertThat(done.observedGeneration()).isEqualTo(7L);
@@ -81,15 +82,15 @@ class GenericStatusTest {
 
   @Test
   void nothingNewIsTheSameStatus() {
-    var first = GenericStatus.next(CSIDriverDeploymentStatus.NEW, found(true, "fine"), T1);
+    var first = new GenericStatus().next(CSIDriverDeploymentStatus.NEW, found(true, "fine"), T1);
 
-    assertThat(GenericStatus.next(first, found(true, "fine"), T2)).isEqualTo(first);
+    assertThat(new GenericStatus().next(first, found(true, "fine"), T2)).isEqualTo(first);
   }
 
   @Test
   void eventsAreWorthAChangeOnly() {
-    var failed = GenericStatus.next(CSIDriverDeploymentStatus.NEW, found(false, "one"), T1);
-    var healed = GenericStatus.next(failed, found(true, "fine"), T2);
+    var failed = new GenericStatus().next(CSIDriverDeploymentStatus.NEW, found(false, "one"), T1);
+    var healed = new GenericStatus().next(failed, found(true, "fine"), T2);
 
     assertThat(GenericAnnouncements.of(CSIDriverDeploymentStatus.NEW, failed))
         .containsExactly(Announcement.warning("SyncError", "one"));
@@ -97,6 +98,39 @@ class GenericStatusTest {
     assertThat(GenericAnnouncements.of(failed, healed))
         .extracting(Announcement::reason)
         .containsExactly("Synced");
+  }
+
+  @Test
+  void heldDeletionIsAnnouncedOnceAndForgottenWhenItIsOver() {
+    var living = new GenericStatus().next(CSIDriverDeploymentStatus.NEW, found(true, "fine"), T1);
+    var held = new GenericStatus().next(living, found(true, "fine").held("one volume"), T1);
+    var failing = new GenericStatus().next(held, found(false, "server down").inDeletion(), T2);
+    var going = new GenericStatus().next(failing, GenericFindings.removing(8), T2);
+
+    assertThat(held.state()).isEqualTo("Removed");
+    assertThat(GenericAnnouncements.of(living, held))
+        .containsExactly(Announcement.warning("DeletionHeld", "one volume"));
+    assertThat(failing.condition("DeletionHeld")).isEqualTo(held.condition("DeletionHeld"));
+    assertThat(GenericAnnouncements.of(failing, held))
+        .extracting(Announcement::reason)
+        .doesNotContain("DeletionHeld");
+    assertThat(going.condition("DeletionHeld")).isEmpty();
+  }
+
+  @Test
+  void pausedUpdateOfNodesIsAnnouncedOnce() {
+    var before = new GenericStatus().next(CSIDriverDeploymentStatus.NEW, found(true, "fine"), T1);
+    var paused =
+        new CSIDriverDeploymentStatus(
+            before.observedGeneration(),
+            before.children(),
+            before.state(),
+            before.conditions(),
+            new NodeUpdate(null, 2, 1, true, "a budget", List.of()));
+
+    assertThat(GenericAnnouncements.of(before, paused))
+        .containsExactly(Announcement.warning("NodeUpdatePaused", "a budget"));
+    assertThat(GenericAnnouncements.of(paused, paused)).isEmpty();
   }
 
   private static DriverCondition sync(CSIDriverDeploymentStatus status) {
@@ -108,6 +142,7 @@ class GenericStatusTest {
         7,
         "Managed",
         successful,
+        false,
         List.of(
             GenericFindings.condition(DriverCondition.SYNC_SUCCESSFUL, successful, "Any", message)),
         Optional.empty(),

@@ -11,6 +11,7 @@ import io.fabric8.kubernetes.api.model.storage.VolumeAttachment;
 import io.fabric8.kubernetes.api.model.storage.VolumeAttachmentBuilder;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -21,6 +22,8 @@ class DeletionGuardTest {
 
   private static final String DRIVER = "csi.example.com";
   private static final String FORCE = PmemCSIDeployment.FORCE_DELETION_ANNOTATION;
+
+  private static final Instant NOW = Instant.parse("2030-01-01T00:00:00Z");
 
   private final AtomicInteger reads = new AtomicInteger();
 
@@ -37,7 +40,8 @@ class DeletionGuardTest {
             DRIVER,
             List.of(volume("pv-1", DRIVER), claimed("pv-2", DRIVER), volume("pv-3", "other")),
             List.of(attachment("pv-2", DRIVER, "n1"), attachment("pv-3", "other", "n1")),
-            List.of(inline("a", DRIVER, "Running"), inline("b", "other", "Running")));
+            List.of(inline("a", DRIVER, "Running"), inline("b", "other", "Running")),
+            NOW);
 
     assertThat(guard(usage).decide(resource(Map.of()), "WhenUnused", DRIVER))
         .isEqualTo(
@@ -52,19 +56,8 @@ class DeletionGuardTest {
   }
 
   @Test
-  void finishedPodsNeedNoDriver() {
-    assertThat(
-            DriverUsage.of(
-                    DRIVER,
-                    List.of(),
-                    List.of(),
-                    List.of(inline("a", DRIVER, "Succeeded"), inline("b", DRIVER, "Failed")))
-                .isUsed())
-        .isFalse();
-    assertThat(
-            DriverUsage.of(DRIVER, List.of(), List.of(), List.of(inline("a", DRIVER, "Pending")))
-                .isUsed())
-        .isTrue();
+  void podsWithoutAnEndAreUsers() {
+    assertThat(usage(List.of(), List.of(inline("a", DRIVER, "Pending"))).isUsed()).isTrue();
   }
 
   @Test
@@ -82,15 +75,14 @@ class DeletionGuardTest {
             .endSpec()
             .build();
 
-    assertThat(DriverUsage.of(DRIVER, List.of(migrated), List.of(), List.of()).volumes().count())
-        .isEqualTo(1);
+    assertThat(usage(List.of(migrated), List.of()).volumes().count()).isEqualTo(1);
   }
 
   @Test
   void longListsAreCutAndLookedAtLessOften() {
     List<PersistentVolume> many =
         IntStream.range(0, 600).mapToObj(i -> volume("pv-" + i, DRIVER)).toList();
-    var usage = DriverUsage.of(DRIVER, many, List.of(), List.of());
+    var usage = usage(many, List.of());
 
     assertThat(usage.describe())
         .isEqualTo("600 PersistentVolumes (pv-0, pv-1, pv-2, pv-3, pv-4 and 595 more)");
@@ -102,10 +94,8 @@ class DeletionGuardTest {
 
   @Test
   void pagesAddUp() {
-    var first = DriverUsage.of(DRIVER, List.of(volume("pv-1", DRIVER)), List.of(), List.of());
-    var second =
-        DriverUsage.of(
-            DRIVER, List.of(volume("pv-2", DRIVER)), List.of(), List.of(inline("p", DRIVER, "")));
+    var first = usage(List.of(volume("pv-1", DRIVER)), List.of());
+    var second = usage(List.of(volume("pv-2", DRIVER)), List.of(inline("p", DRIVER, "")));
 
     assertThat(first.and(second))
         .isEqualTo(
@@ -118,7 +108,7 @@ class DeletionGuardTest {
 
   @Test
   void immediateRemovalAndForceAskNobody() {
-    var used = DriverUsage.of(DRIVER, List.of(volume("pv", DRIVER)), List.of(), List.of());
+    var used = usage(List.of(volume("pv", DRIVER)), List.of());
 
     assertThat(guard(used).decide(resource(Map.of()), "Immediate", DRIVER))
         .isEqualTo(new DeletionDecision.Go());
@@ -129,7 +119,7 @@ class DeletionGuardTest {
 
   @Test
   void whatIsNotExactlyAForceOrAPolicyIsRefusedCarefully() {
-    var used = DriverUsage.of(DRIVER, List.of(volume("pv", DRIVER)), List.of(), List.of());
+    var used = usage(List.of(volume("pv", DRIVER)), List.of());
 
     assertThat(guard(used).decide(resource(Map.of(FORCE, "yes")), null, DRIVER))
         .isInstanceOf(DeletionDecision.Hold.class);
@@ -151,6 +141,10 @@ class DeletionGuardTest {
     resource.getMetadata().setName(DRIVER);
     resource.getMetadata().setAnnotations(annotations);
     return resource;
+  }
+
+  private static DriverUsage usage(List<PersistentVolume> volumes, List<Pod> pods) {
+    return DriverUsage.of(DRIVER, volumes, List.of(), pods, NOW);
   }
 
   private static PersistentVolume volume(String name, String driver) {

@@ -21,7 +21,7 @@ class PmemStatusTest {
 
   @Test
   void objectsWithoutReadyPodsAreInitializing() {
-    var status = PmemStatus.next(PmemCSIDeploymentStatus.NEW, found(daemonSet(3, 3, 2)), T1);
+    var status = new PmemStatus().next(PmemCSIDeploymentStatus.NEW, found(daemonSet(3, 3, 2)), T1);
 
     assertThat(status.phase()).isEqualTo("Initializing");
     assertThat(status.reason()).isEqualTo("2 out of 3 driver pods are ready");
@@ -30,7 +30,7 @@ class PmemStatusTest {
 
   @Test
   void allPodsOfTheCurrentGenerationAreRunning() {
-    var status = PmemStatus.next(PmemCSIDeploymentStatus.NEW, found(daemonSet(3, 3, 3)), T1);
+    var status = new PmemStatus().next(PmemCSIDeploymentStatus.NEW, found(daemonSet(3, 3, 3)), T1);
 
     assertThat(status.phase()).isEqualTo("Running");
   }
@@ -58,16 +58,16 @@ class PmemStatusTest {
 
   @Test
   void nothingNewIsTheSameStatus() {
-    var first = PmemStatus.next(PmemCSIDeploymentStatus.NEW, found(daemonSet(1, 1, 1)), T1);
+    var first = new PmemStatus().next(PmemCSIDeploymentStatus.NEW, found(daemonSet(1, 1, 1)), T1);
 
-    assertThat(PmemStatus.next(first, found(daemonSet(1, 1, 1)), T2)).isSameAs(first);
+    assertThat(new PmemStatus().next(first, found(daemonSet(1, 1, 1)), T2)).isSameAs(first);
   }
 
   @Test
   void onlyWhatChangedGetsANewTime() {
-    var first = PmemStatus.next(PmemCSIDeploymentStatus.NEW, found(daemonSet(2, 2, 1)), T1);
+    var first = new PmemStatus().next(PmemCSIDeploymentStatus.NEW, found(daemonSet(2, 2, 1)), T1);
 
-    var second = PmemStatus.next(first, found(daemonSet(2, 2, 2)), T2);
+    var second = new PmemStatus().next(first, found(daemonSet(2, 2, 2)), T2);
 
     assertThat(second.condition("DriverDeployed").orElseThrow().lastUpdateTime()).isEqualTo(T1);
     assertThat(second.component("Node").orElseThrow().lastUpdated()).isEqualTo(T2);
@@ -76,9 +76,9 @@ class PmemStatusTest {
 
   @Test
   void failureKeepsWhatIsKnownAboutThePods() {
-    var first = PmemStatus.next(PmemCSIDeploymentStatus.NEW, found(daemonSet(2, 2, 2)), T1);
+    var first = new PmemStatus().next(PmemCSIDeploymentStatus.NEW, found(daemonSet(2, 2, 2)), T1);
 
-    var second = PmemStatus.next(first, Findings.failed(2, "image: broken", List.of()), T2);
+    var second = new PmemStatus().next(first, Findings.failed(2, "image: broken", List.of()), T2);
 
     assertThat(second.phase()).isEqualTo("Failed");
     assertThat(second.reason()).isEqualTo("image: broken");
@@ -88,9 +88,9 @@ class PmemStatusTest {
   @Test
   void eventsAreOnePerChange() {
     var fresh = PmemCSIDeploymentStatus.NEW;
-    var running = PmemStatus.next(fresh, found(daemonSet(1, 1, 1)), T1);
-    var failed = PmemStatus.next(running, Findings.failed(1, "a", List.of()), T2);
-    var otherwise = PmemStatus.next(failed, Findings.failed(1, "b", List.of()), T2);
+    var running = new PmemStatus().next(fresh, found(daemonSet(1, 1, 1)), T1);
+    var failed = new PmemStatus().next(running, Findings.failed(1, "a", List.of()), T2);
+    var otherwise = new PmemStatus().next(failed, Findings.failed(1, "b", List.of()), T2);
 
     assertThat(PmemAnnouncements.of(fresh, running))
         .extracting(Announcement::reason)

@@ -1,0 +1,288 @@
+package io.pmemcsi.operator.generic;
+
+import static io.pmemcsi.api.generic.DriverCondition.SYNC_SUCCESSFUL;
+
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.javaoperatorsdk.operator.api.reconciler.Context;
+import io.pmemcsi.api.Violation;
+import io.pmemcsi.api.generic.CSIDriverDeployment;
+import io.pmemcsi.api.generic.CSIDriverDeploymentChecks;
+import io.pmemcsi.api.generic.DriverCondition;
+import io.pmemcsi.api.generic.GenericSettings;
+import io.pmemcsi.operator.draining.NodeUpdates;
+import io.pmemcsi.operator.engine.Blueprint;
+import io.pmemcsi.operator.engine.ObjectRef;
+import io.pmemcsi.operator.engine.Outcome;
+import io.pmemcsi.operator.engine.Owner;
+import io.pmemcsi.operator.facts.ClusterFacts;
+import io.pmemcsi.operator.guard.DeletionDecision;
+import io.pmemcsi.operator.guard.DeletionGuard;
+import io.pmemcsi.operator.metrics.OutcomeListener;
+import io.pmemcsi.operator.reconcile.ForeignObjects;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One walk for a resource whose driver shall be there: read and check, look for conflicts,
+ * blueprint, engine, nodes. It ends at the first thing that is in the way, and says so.
+ */
+final class DriverWalk {
+
+  private static final Logger LOG = LoggerFactory.getLogger(DriverWalk.class);
+
+  private final Supplier<ClusterFacts> facts;
+  private final Supplier<OperatorConfig> config;
+  private final DeletionGuard guard;
+  private final NodeUpdates nodeUpdates;
+  private final GenericWatches watches;
+  private final OutcomeListener listener;
+  private final Clock clock;
+
+  DriverWalk(
+      Supplier<ClusterFacts> facts,
+      Supplier<OperatorConfig> config,
+      DeletionGuard guard,
+      NodeUpdates nodeUpdates,
+      GenericWatches watches,
+      OutcomeListener listener,
+      Clock clock) {
+    this.facts = facts;
+    this.config = config;
+    this.guard = guard;
+    this.nodeUpdates = nodeUpdates;
+    this.watches = watches;
+    this.listener = listener;
+    this.clock = clock;
+  }
+
+  /**
+   * What one walk found.
+   *
+   * @param resource as it is after the walk
+   * @param recreated objects that were deleted and created again
+   * @param again when to walk again without being woken
+   */
+  record Result(
+      CSIDriverDeployment resource,
+      GenericFindings found,
+      List<ObjectRef> recreated,
+      Optional<Duration> again) {
+
+    private static Result of(
+        CSIDriverDeployment resource, GenericFindings found, Optional<Duration> again) {
+      return new Result(resource, found, List.of(), again);
+    }
+  }
+
+  Result walk(CSIDriverDeployment resource, Context<CSIDriverDeployment> context) {
+    List<Violation> violations = CSIDriverDeploymentChecks.check(resource);
+    if (!violations.isEmpty()) {
+      return failed(
+          resource,
+          "Invalid",
+          violations.stream().map(Violation::message).collect(Collectors.joining("\n")),
+          Optional.empty(),
+          context);
+    }
+    GenericSettings settings;
+    Blueprint blueprint;
+    OperatorConfig current = config.get();
+    try {
+      settings = GenericSettings.of(resource);
+      blueprint =
+          GenericBlueprint.of(
+              resource.getMetadata().getNamespace(),
+              resource.getMetadata().getName(),
+              settings,
+              current,
+              facts.get());
+    } catch (IllegalArgumentException e) {
+      return failed(resource, "Invalid", String.valueOf(e.getMessage()), Optional.empty(), context);
+    }
+    List<String> conflicts = conflicts(resource, settings, current, context);
+    if (!conflicts.isEmpty()) {
+      return failed(
+          resource,
+          "Conflict",
+          String.join("\n", conflicts),
+          Optional.of(patience(resource)),
+          context);
+    }
+    Optional<DeletionDecision.Hold> former = formerDriverInUse(resource, settings, context);
+    if (former.isPresent()) {
+      return failed(
+          resource,
+          "DriverInUse",
+          renamed(resource, former.get()),
+          Optional.of(former.get().again()),
+          context);
+    }
+    CSIDriverDeployment kept =
+        isDeleted(resource) ? resource : Finalizers.add(resource, context.getClient());
+    return bring(kept, settings, blueprint, context);
+  }
+
+  /** What a resource says that could not be carried out; its nodes are not forgotten. */
+  Result failed(
+      CSIDriverDeployment resource,
+      String reason,
+      String message,
+      Optional<Duration> again,
+      Context<CSIDriverDeployment> context) {
+    var objects = new InstalledObjects(resource, context);
+    Optional<NodeUpdates.Progress> progress = standStill(objects, reason + ": " + message);
+    return Result.of(
+        resource,
+        GenericFindings.failed(
+            resource.getMetadata().getGeneration(),
+            objects.availability(),
+            reason,
+            message,
+            progress.map(NodeUpdates.Progress::status)),
+        Stream.concat(again.stream(), progress.flatMap(NodeUpdates.Progress::again).stream())
+            .min(Duration::compareTo));
+  }
+
+  private List<String> conflicts(
+      CSIDriverDeployment resource,
+      GenericSettings settings,
+      OperatorConfig current,
+      Context<CSIDriverDeployment> context) {
+    List<CSIDriverDeployment> rivals = watches.rivals(resource, context);
+    var conflicts = new Conflicts(current, watches.holders(context));
+    conflicts.losers(resource, rivals).stream()
+        .filter(loser -> !GenericWatches.isInConflict(loser))
+        .filter(loser -> !isDeleted(loser))
+        .filter(loser -> !GenericReconciler.isUnmanaged(loser))
+        .forEach(watches::wake);
+    return conflicts.of(resource, rivals, GenericWatches.pmem(settings.driver().value(), context));
+  }
+
+  /** Another name for a driver is the end of the one before, which volumes may need. */
+  private Optional<DeletionDecision.Hold> formerDriverInUse(
+      CSIDriverDeployment resource,
+      GenericSettings settings,
+      Context<CSIDriverDeployment> context) {
+    return new InstalledObjects(resource, context)
+        .drivers().stream()
+            .filter(driver -> !driver.equals(settings.driver().value()))
+            .map(driver -> guard.decide(resource, resource.getSpec().deletionPolicy(), driver))
+            .filter(DeletionDecision.Hold.class::isInstance)
+            .map(DeletionDecision.Hold.class::cast)
+            .findFirst();
+  }
+
+  static String renamed(CSIDriverDeployment resource, DeletionDecision.Hold former) {
+    return "driverName cannot change to %s yet. %s"
+        .formatted(resource.getSpec().driverName(), former.message());
+  }
+
+  private Result bring(
+      CSIDriverDeployment resource,
+      GenericSettings settings,
+      Blueprint blueprint,
+      Context<CSIDriverDeployment> context) {
+    Outcome outcome =
+        GenericReconciler.engine(context)
+            .bring(Owner.of(resource), blueprint, watches.cluster(context));
+    listener.brought(resource, outcome);
+    if (outcome.changedSomething()) {
+      LOG.atInfo()
+          .addKeyValue("namespace", resource.getMetadata().getNamespace())
+          .addKeyValue("name", resource.getMetadata().getName())
+          .addKeyValue("applied", outcome.applied().size())
+          .addKeyValue("recreated", outcome.recreated().size())
+          .addKeyValue("pruned", outcome.pruned().size())
+          .log("Objects brought to the wanted state.");
+    }
+    Result result;
+    if (!outcome.conflicts().isEmpty()) {
+      result =
+          failed(
+              resource,
+              "ForeignObject",
+              ForeignObjects.describe(outcome.conflicts(), blueprint, context.getClient()),
+              Optional.of(patience(resource)),
+              context);
+    } else if (!outcome.complete()) {
+      result =
+          failed(resource, "Waiting", waiting(outcome), Optional.of(patience(resource)), context);
+    } else {
+      result = synced(resource, settings, context);
+    }
+    return new Result(result.resource(), result.found(), outcome.recreated(), result.again());
+  }
+
+  private Result synced(
+      CSIDriverDeployment resource,
+      GenericSettings settings,
+      Context<CSIDriverDeployment> context) {
+    var objects = new InstalledObjects(resource, context);
+    Optional<NodeUpdates.Progress> progress =
+        objects
+            .update()
+            .map(
+                update ->
+                    isDeleted(resource) ? nodeUpdates.ended(update) : nodeUpdates.advance(update));
+    boolean changed =
+        !resource.getMetadata().getGeneration().equals(resource.getStatus().observedGeneration());
+    if (changed) {
+      watches.wakeLosersOf(resource);
+    }
+    return Result.of(
+        resource,
+        GenericFindings.synced(
+            resource.getMetadata().getGeneration(),
+            objects.availability(settings.controllerTemplate().isPresent()),
+            progress.map(NodeUpdates.Progress::status)),
+        progress.flatMap(NodeUpdates.Progress::again));
+  }
+
+  /** Nodes in hand are brought to their end; what is in the way of that is not news for a user. */
+  private Optional<NodeUpdates.Progress> standStill(InstalledObjects objects, String why) {
+    try {
+      return objects
+          .update()
+          .map(
+              update ->
+                  isDeleted(objects.resource())
+                      ? nodeUpdates.ended(update)
+                      : nodeUpdates.standStill(update, why));
+    } catch (KubernetesClientException e) {
+      LOG.atWarn()
+          .addKeyValue("namespace", objects.resource().getMetadata().getNamespace())
+          .addKeyValue("name", objects.resource().getMetadata().getName())
+          .setCause(e)
+          .log("The nodes of a driver cannot be looked after now; it is tried again.");
+      return Optional.empty();
+    }
+  }
+
+  static String waiting(Outcome outcome) {
+    return "waiting until %s is gone: somebody else's finalizer may hold it"
+        .formatted(
+            outcome.pending().stream().map(ObjectRef::toString).collect(Collectors.joining(", ")));
+  }
+
+  /** What has been in the way for long is looked for less and less often. */
+  Duration patience(CSIDriverDeployment resource) {
+    return Patience.after(
+        resource
+            .getStatus()
+            .condition(SYNC_SUCCESSFUL)
+            .filter(condition -> condition.status().equals(GenericFindings.FALSE))
+            .map(DriverCondition::lastTransitionTime),
+        clock.instant());
+  }
+
+  private static boolean isDeleted(CSIDriverDeployment resource) {
+    return resource.getMetadata().getDeletionTimestamp() != null;
+  }
+}

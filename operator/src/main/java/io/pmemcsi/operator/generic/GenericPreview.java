@@ -1,0 +1,109 @@
+package io.pmemcsi.operator.generic;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.pmemcsi.api.generic.CSIDriverDeployment;
+import io.pmemcsi.api.generic.GenericSettings;
+import io.pmemcsi.api.pmem.PmemCSIDeployment;
+import io.pmemcsi.operator.engine.Blueprint;
+import io.pmemcsi.operator.facts.ClusterFacts;
+import io.pmemcsi.operator.guard.ApiUsage;
+import io.pmemcsi.operator.guard.DeletionDecision;
+import io.pmemcsi.operator.guard.DeletionGuard;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What the operator would make of a resource on the cluster that is there.
+ *
+ * @param config that of the operator in the cluster
+ */
+public record GenericPreview(
+    KubernetesClient client, ClusterFacts facts, OperatorConfig config, Clock clock) {
+
+  /** Of which kinds it may own objects. */
+  public static List<Class<? extends HasMetadata>> kinds() {
+    return GenericWatches.KINDS;
+  }
+
+  public Blueprint blueprint(CSIDriverDeployment resource) {
+    return GenericBlueprint.of(
+        resource.getMetadata().getNamespace(),
+        resource.getMetadata().getName(),
+        GenericSettings.of(resource),
+        config,
+        facts);
+  }
+
+  /** Whether the operator would look at the resource and leave its objects as they are. */
+  public static boolean isLeftAlone(CSIDriverDeployment resource) {
+    return GenericReconciler.isUnmanaged(resource);
+  }
+
+  /**
+   * Why the operator would write nothing.
+   *
+   * @param resource with the uid and the age of the one in the cluster, if that is there
+   */
+  public List<String> obstacles(CSIDriverDeployment resource) {
+    var found = new ArrayList<>(conflicts(resource));
+    formerDrivers(resource).stream()
+        .map(
+            driver ->
+                new DeletionGuard(
+                        new ApiUsage(client, clock), CSIDriverDeployment.FORCE_DELETION_ANNOTATION)
+                    .decide(resource, resource.getSpec().deletionPolicy(), driver))
+        .filter(DeletionDecision.Hold.class::isInstance)
+        .map(hold -> DriverWalk.renamed(resource, (DeletionDecision.Hold) hold))
+        .forEach(found::add);
+    return found;
+  }
+
+  private List<String> conflicts(CSIDriverDeployment resource) {
+    return new Conflicts(config, holders())
+        .of(
+            resource,
+            client.resources(CSIDriverDeployment.class).inAnyNamespace().list().getItems(),
+            Optional.ofNullable(
+                client
+                    .resources(PmemCSIDeployment.class)
+                    .withName(String.valueOf(resource.getSpec().driverName()))
+                    .get()));
+  }
+
+  private List<String> formerDrivers(CSIDriverDeployment resource) {
+    return client
+        .storage()
+        .v1()
+        .csiDrivers()
+        .withLabel(GenericWatches.MARKS.uidLabel(), resource.getMetadata().getUid())
+        .list()
+        .getItems()
+        .stream()
+        .map(driver -> driver.getMetadata().getName())
+        .filter(name -> !name.equals(resource.getSpec().driverName()))
+        .toList();
+  }
+
+  private Holders holders() {
+    return new Holders() {
+      @Override
+      public Optional<String> ofDriver(String name) {
+        return holder(client.storage().v1().csiDrivers().withName(name).get());
+      }
+
+      @Override
+      public Optional<String> ofStorageClass(String name) {
+        return holder(client.storage().v1().storageClasses().withName(name).get());
+      }
+    };
+  }
+
+  private static Optional<String> holder(HasMetadata object) {
+    return Optional.ofNullable(object)
+        .map(found -> found.getMetadata().getLabels())
+        .map(labels -> labels.get(GenericWatches.MARKS.uidLabel()));
+  }
+}

@@ -1,0 +1,76 @@
+package io.pmemcsi.operator.reconcile;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.pmemcsi.api.generic.CSIDriverDeployment;
+import io.pmemcsi.api.pmem.PmemCSIDeployment;
+import io.pmemcsi.operator.engine.Blueprint;
+import io.pmemcsi.operator.engine.Marks;
+import io.pmemcsi.operator.engine.ObjectRef;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** Objects in the way which were not made for a resource: whose they are, and what to do. */
+public final class ForeignObjects {
+
+  private static final List<String> ANNOTATIONS =
+      Stream.of(PmemCSIDeployment.GROUP, CSIDriverDeployment.GROUP)
+          .map(domain -> new Marks(domain).ownerAnnotation())
+          .toList();
+
+  private ForeignObjects() {}
+
+  /** Reads the objects once more, because only they say to whom they belong. */
+  public static String describe(
+      List<ObjectRef> objects, Blueprint blueprint, KubernetesClient client) {
+    return objects.stream()
+        .map(object -> describe(object, find(object, blueprint, client)))
+        .collect(Collectors.joining("\n"));
+  }
+
+  static String describe(ObjectRef object, Optional<? extends HasMetadata> found) {
+    return found
+        .flatMap(ForeignObjects::owner)
+        .map(
+            owner ->
+                "%s: belongs to %s: change or delete one of the two resources"
+                    .formatted(object, owner))
+        .orElseGet(
+            () ->
+                ("%s: exists, but was not made for this resource; remove it or choose another"
+                        + " name")
+                    .formatted(object));
+  }
+
+  /** Of another resource, or of an earlier one of the same name and kind that left it behind. */
+  private static Optional<String> owner(HasMetadata object) {
+    Map<String, String> annotations = object.getMetadata().getAnnotations();
+    return annotations == null
+        ? Optional.empty()
+        : ANNOTATIONS.stream()
+            .map(annotations::get)
+            .filter(Objects::nonNull)
+            .map(text -> text.split("/", -1))
+            .filter(parts -> parts.length == 3)
+            .map(
+                parts ->
+                    "%s \"%s\"%s"
+                        .formatted(
+                            parts[0],
+                            parts[2],
+                            parts[1].isEmpty() ? "" : " in namespace \"%s\"".formatted(parts[1])))
+            .findFirst();
+  }
+
+  private static Optional<HasMetadata> find(
+      ObjectRef object, Blueprint blueprint, KubernetesClient client) {
+    return blueprint.wanted().stream()
+        .filter(wanted -> ObjectRef.of(wanted).isSameObjectAs(object))
+        .findFirst()
+        .flatMap(wanted -> Optional.ofNullable(client.resource(wanted).get()));
+  }
+}

@@ -1,0 +1,96 @@
+package io.pmemcsi.operator.reconcile;
+
+import static java.net.HttpURLConnection.HTTP_CONFLICT;
+import static java.net.HttpURLConnection.HTTP_NOT_FOUND;
+
+import io.fabric8.kubernetes.client.CustomResource;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.pmemcsi.operator.events.Announcement;
+import io.pmemcsi.operator.events.EventWriter;
+import io.pmemcsi.operator.metrics.OutcomeListener;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.List;
+
+/**
+ * Tells what was found: in the status, by events and to the metrics.
+ *
+ * @param <R> the kind of resource
+ * @param <S> its status
+ * @param <F> what one look at a resource brings to light
+ */
+public final class StatusPublisher<R extends CustomResource<?, S>, S, F> {
+
+  /** The words of one kind of resource; pure. */
+  public interface Wording<S, F> {
+
+    /** Equal to the one before if nothing changed, so that nothing is written. */
+    S next(S previous, F found, Instant now);
+
+    /** Which events a change of status is worth. */
+    List<Announcement> announcements(S previous, S next);
+
+    /** Tells one failure from the same failure later on. */
+    String occasion(S previous);
+
+    /** For the metrics. */
+    String phase(S status);
+  }
+
+  private final Wording<S, F> wording;
+  private final EventWriter events;
+  private final OutcomeListener listener;
+  private final Clock clock;
+
+  public StatusPublisher(
+      Wording<S, F> wording, EventWriter events, OutcomeListener listener, Clock clock) {
+    this.wording = wording;
+    this.events = events;
+    this.listener = listener;
+    this.clock = clock;
+  }
+
+  /** Tells of something that is no change of the status. */
+  public void announce(R resource, Announcement announcement, String occasion) {
+    events.write(resource, announcement, occasion);
+  }
+
+  /**
+   * Writes events first: repeated after a crash they meet themselves, a status would hide them.
+   *
+   * @return the resource as it is now
+   */
+  public R publish(R resource, F found, KubernetesClient client) {
+    R current = resource;
+    for (int attempt = 0; ; attempt++) {
+      S previous = current.getStatus();
+      S next = wording.next(previous, found, clock.instant());
+      listener.phase(resource, wording.phase(next));
+      if (next.equals(previous)) {
+        return current;
+      }
+      for (Announcement announcement : wording.announcements(previous, next)) {
+        announce(resource, announcement, wording.occasion(previous));
+      }
+      try {
+        R copy = client.getKubernetesSerialization().clone(current);
+        copy.setStatus(next);
+        return client.resource(copy).updateStatus();
+      } catch (KubernetesClientException e) {
+        if (e.getCode() == HTTP_NOT_FOUND) {
+          return current;
+        }
+        if (e.getCode() != HTTP_CONFLICT || attempt > 0) {
+          throw e;
+        }
+        R fresh = client.resource(resource).get();
+        if (fresh == null
+            || !fresh.getMetadata().getUid().equals(resource.getMetadata().getUid())) {
+          return current;
+        }
+        current = fresh;
+      }
+    }
+  }
+}

@@ -1,0 +1,355 @@
+package io.pmemcsi.operator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.api.model.DeletionPropagation;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.NamespaceBuilder;
+import io.fabric8.kubernetes.api.model.PersistentVolume;
+import io.fabric8.kubernetes.api.model.PersistentVolumeBuilder;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.storage.VolumeAttachmentBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.pmemcsi.api.generic.DriverCondition;
+import io.pmemcsi.testbed.kubernetes.Sandbox;
+import io.pmemcsi.testbed.kubernetes.WithKubernetes;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What becomes of a driver from templates that is deleted or renamed, on a real control plane. */
+@WithKubernetes(perClass = true)
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class GenericDeletionIT {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  private Sandbox sandbox;
+  private KubernetesClient client;
+  private GenericResource driver;
+
+  @BeforeAll
+  void install(Sandbox sandbox) {
+    this.sandbox = sandbox;
+    this.client = sandbox.client();
+    InstalledOperator.install(sandbox).start();
+  }
+
+  @BeforeEach
+  void name(TestInfo test) {
+    String name =
+        "d%08x".formatted(test.getTestMethod().hashCode() + test.getDisplayName().hashCode());
+    driver = new GenericResource(client, sandbox.namespace(), name);
+  }
+
+  @AfterEach
+  void deleteResource() {
+    if (driver.get() != null) {
+      force();
+      driver.delete();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = DeletionPropagation.class,
+      names = {"BACKGROUND", "FOREGROUND"})
+  void volumeHoldsTheDriverBackAndItIsLookedAfterMeanwhile(DeletionPropagation propagation) {
+    driver.create();
+    driver.awaitSynced();
+    PersistentVolume volume = createVolume(driverName());
+
+    driver.resource().withPropagationPolicy(propagation).delete();
+
+    awaitHeld("1 PersistentVolume (%s)".formatted(volume.getMetadata().getName()));
+    assertThat(driver.status().state()).isEqualTo("Removed");
+    assertThat(driver.events()).containsOnlyOnce("DeletionHeld");
+    awaitObjects(11);
+    String uid = daemonSet().getMetadata().getUid();
+    client.resource(daemonSet()).delete();
+    await()
+        .atMost(PATIENCE)
+        .until(() -> daemonSet() != null && !daemonSet().getMetadata().getUid().equals(uid));
+
+    client.resource(volume).delete();
+
+    driver.awaitGone();
+    assertThat(driver.objectNames()).isEmpty();
+  }
+
+  @Test
+  void attachmentAndPodWithAnInlineVolumeHoldTheDriverBackUntilTheyAreGone() {
+    driver.create();
+    driver.awaitSynced();
+    HasMetadata attachment =
+        sandbox.create(
+            new VolumeAttachmentBuilder()
+                .withNewMetadata()
+                .withName(driver.name())
+                .endMetadata()
+                .withNewSpec()
+                .withAttacher(driverName())
+                .withNodeName("some-node")
+                .withNewSource()
+                .withPersistentVolumeName("some-volume")
+                .endSource()
+                .endSpec()
+                .build());
+    Pod pod = client.resource(inlineUser()).create();
+
+    driver.resource().delete();
+
+    awaitHeld("1 VolumeAttachment (some-volume to node some-node), 1 pod with an inline volume (");
+    client.resource(attachment).delete();
+    // its containers have ended, and kubelet unmounts: the object stays until that is done
+    client.resource(pod).withGracePeriod(30).delete();
+    client
+        .pods()
+        .inNamespace(sandbox.namespace())
+        .withName(pod.getMetadata().getName())
+        .editStatus(
+            found -> new PodBuilder(found).editStatus().withPhase("Failed").endStatus().build());
+    awaitHeld("because these need it: 1 pod with an inline volume (");
+    assertThat(driver.objects()).hasSize(11);
+
+    Edits.edit(
+        client.pods().inNamespace(sandbox.namespace()).withName(pod.getMetadata().getName()),
+        found -> {
+          found.getMetadata().setFinalizers(List.of());
+          return found;
+        });
+    client.resource(pod).withGracePeriod(0).delete();
+
+    driver.awaitGone();
+    assertThat(driver.objectNames()).isEmpty();
+  }
+
+  @Test
+  void annotationForcesTheRemoval() {
+    driver.create();
+    driver.awaitSynced();
+    PersistentVolume volume = createVolume(driverName());
+    driver.resource().delete();
+    awaitHeld("csidriver.storage.openshift.io/force-deletion=true");
+
+    force();
+
+    driver.awaitGone();
+    assertThat(driver.objectNames()).isEmpty();
+    assertThat(client.resource(volume).get()).isNotNull();
+  }
+
+  @Test
+  void immediatePolicyDoesNotAsk() {
+    driver.create(
+        GenericResource.yaml(driver.name())
+            .replace("spec:\n  driverName", "spec:\n  deletionPolicy: Immediate\n  driverName"));
+    driver.awaitSynced();
+    createVolume(driverName());
+
+    driver.delete();
+
+    assertThat(driver.objectNames()).isEmpty();
+  }
+
+  @Test
+  void driverIsNotRenamedUnderItsVolumes() {
+    driver.create();
+    driver.awaitSynced();
+    PersistentVolume volume = createVolume(driverName());
+    List<String> before = versions();
+
+    driver.patch("{\"spec\":{\"driverName\":\"renamed-%s.example.com\"}}".formatted(driver.name()));
+
+    driver.awaitSyncError(
+        "driverName cannot change to renamed-%s.example.com yet. The driver %s is not removed yet,"
+                .formatted(driver.name(), driverName())
+            + " because these need it: 1 PersistentVolume");
+    assertThat(versions()).isEqualTo(before);
+
+    client.resource(volume).delete();
+
+    driver.awaitSynced();
+    assertThat(driver.objectNames())
+        .contains("CSIDriver renamed-%s.example.com".formatted(driver.name()))
+        .doesNotContain("CSIDriver " + driverName());
+  }
+
+  @Test
+  void objectThatSomebodyElseHoldsIsNamedWhileTheResourceGoes() {
+    driver.create();
+    driver.awaitSynced();
+    var held = client.storage().v1().storageClasses().withName(driver.name() + "-first");
+    Edits.edit(
+        held,
+        found -> {
+          found.getMetadata().setFinalizers(List.of("example.com/held"));
+          return found;
+        });
+
+    driver.resource().delete();
+
+    driver.awaitSyncError(
+        "waiting until StorageClass \"%s-first\" is gone".formatted(driver.name()));
+    Edits.edit(
+        held,
+        found -> {
+          found.getMetadata().setFinalizers(List.of());
+          return found;
+        });
+    driver.awaitGone();
+  }
+
+  @Test
+  void refusalOfTheServerIsToldWhileTheResourceGoes() {
+    driver.create();
+    driver.awaitSynced();
+    String role = "pmem-csi-operator";
+    var before = client.rbac().clusterRoles().withName(role).get();
+    Edits.edit(
+        client.rbac().clusterRoles().withName(role),
+        found -> {
+          found.getRules().stream()
+              .filter(rule -> rule.getResources().contains("storageclasses"))
+              .forEach(
+                  rule ->
+                      rule.setVerbs(
+                          rule.getVerbs().stream()
+                              .filter(verb -> !verb.equals("delete"))
+                              .toList()));
+          return found;
+        });
+    try {
+      driver.resource().delete();
+
+      driver.awaitSyncError("the API server refuses: storageclasses.storage.k8s.io");
+    } finally {
+      Edits.edit(
+          client.rbac().clusterRoles().withName(role),
+          found -> {
+            found.setRules(before.getRules());
+            return found;
+          });
+    }
+    driver.awaitGone();
+  }
+
+  @Test
+  void endOfTheNamespaceIsToldWhereVolumesNeedTheDriver() {
+    String namespace = sandbox.namespace() + "-end";
+    client
+        .resource(
+            new NamespaceBuilder().withNewMetadata().withName(namespace).endMetadata().build())
+        .create();
+    driver = new GenericResource(client, namespace, driver.name());
+    driver.create();
+    driver.awaitSynced();
+    PersistentVolume volume = createVolume(driverName());
+
+    client.namespaces().withName(namespace).delete();
+
+    awaitHeld("1 PersistentVolume");
+    driver.awaitSyncError("the namespace %s is being deleted".formatted(namespace));
+    client.resource(volume).delete();
+    await().atMost(PATIENCE).until(() -> client.namespaces().withName(namespace).get() == null);
+    assertThat(driver.objectNames()).isEmpty();
+  }
+
+  private void awaitHeld(String message) {
+    await()
+        .atMost(PATIENCE)
+        .untilAsserted(
+            () ->
+                assertThat(driver.status().condition("DeletionHeld").map(DriverCondition::message))
+                    .as(driver.status().toString())
+                    .hasValueSatisfying(text -> assertThat(text).contains(message)));
+  }
+
+  private void awaitObjects(int number) {
+    await().atMost(PATIENCE).untilAsserted(() -> assertThat(driver.objects()).hasSize(number));
+  }
+
+  private void force() {
+    driver.patch(
+        "{\"metadata\":{\"annotations\":"
+            + "{\"csidriver.storage.openshift.io/force-deletion\":\"true\"}}}");
+  }
+
+  private String driverName() {
+    return driver.name() + ".csi.example.com";
+  }
+
+  private List<String> versions() {
+    return driver.objects().stream()
+        .map(
+            object ->
+                object.getKind()
+                    + object.getMetadata().getGeneration()
+                    + object.getMetadata().getUid())
+        .toList();
+  }
+
+  private DaemonSet daemonSet() {
+    return client
+        .apps()
+        .daemonSets()
+        .inNamespace(driver.namespace())
+        .withName(driver.name() + "-node")
+        .get();
+  }
+
+  /** With a finalizer in place of a kubelet that unmounts. */
+  private Pod inlineUser() {
+    return new PodBuilder()
+        .withNewMetadata()
+        .withName(driver.name())
+        .withNamespace(sandbox.namespace())
+        .withFinalizers("example.com/mounted")
+        .endMetadata()
+        .withNewSpec()
+        .withNodeName("nowhere")
+        .withAutomountServiceAccountToken(false)
+        .addNewContainer()
+        .withName("c")
+        .withImage("any")
+        .endContainer()
+        .addNewVolume()
+        .withName("v")
+        .withNewCsi()
+        .withDriver(driverName())
+        .endCsi()
+        .endVolume()
+        .endSpec()
+        .build();
+  }
+
+  private PersistentVolume createVolume(String of) {
+    return sandbox.create(
+        new PersistentVolumeBuilder()
+            .withNewMetadata()
+            .withName("volume-of-" + driver.name())
+            .endMetadata()
+            .withNewSpec()
+            .withCapacity(Map.of("storage", new Quantity("1Gi")))
+            .withAccessModes("ReadWriteOnce")
+            .withPersistentVolumeReclaimPolicy("Retain")
+            .withNewCsi()
+            .withDriver(of)
+            .withVolumeHandle("any")
+            .endCsi()
+            .endSpec()
+            .build());
+  }
+}
