@@ -41,8 +41,11 @@ public final class RunFolder implements AutoCloseable {
   public static RunFolder createIn(Path parent, String kind) {
     try {
       removeOrphans(parent, kind);
-      Path path = Files.createTempDirectory(parent, kind + "-");
-      return new RunFolder(path, lock(path));
+      // it gets its name when it is locked: nobody shall take it for an orphan before
+      Path unnamed = Files.createTempDirectory(parent, "." + kind + "-");
+      FileChannel channel = lock(unnamed);
+      String name = unnamed.getFileName().toString().substring(1);
+      return new RunFolder(Files.move(unnamed, parent.resolve(name)), channel);
     } catch (IOException e) {
       throw new UncheckedIOException("cannot make a temporary folder", e);
     }
@@ -84,7 +87,7 @@ public final class RunFolder implements AutoCloseable {
     }
   }
 
-  /** A folder with no lock file yet is one that is just being made. */
+  /** A folder with no lock file is one that another JVM is removing. */
   private static boolean isOrphan(Path folder) {
     try (FileChannel channel = FileChannel.open(folder.resolve(LOCK), StandardOpenOption.WRITE);
         @Nullable FileLock lock = channel.tryLock()) {
