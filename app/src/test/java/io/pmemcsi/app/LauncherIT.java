@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.pmemcsi.base.version.Version;
+import io.pmemcsi.driver.volume.VolumeId;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -64,6 +65,49 @@ class LauncherIT {
     } finally {
       process.destroyForcibly();
     }
+  }
+
+  @Test
+  void anAuditBesideARunningDriverTellsByItsExitCodeWhetherAllFits() throws Exception {
+    Path state = folder.resolve("state");
+    Process driver =
+        start(
+            "pmem-csi-driver",
+            List.of(
+                "-deviceManager=file",
+                "-endpoint=unix://" + folder.resolve("csi.sock"),
+                "-statePath=" + state));
+    try {
+      await().atMost(PATIENCE).until(() -> err().contains("PMEM-CSI ready."));
+
+      assertThat(audit(state)).isZero();
+      assertThat(folder.resolve("audit")).content().contains("0 volumes in the ledger, 0 devices");
+
+      String id = VolumeId.fromName("stray").value();
+      Path stray = Files.createDirectories(state.resolve("devices")).resolve(id + ".img");
+      Files.write(stray, new byte[4096]);
+      assertThat(audit(state)).isEqualTo(1);
+      assertThat(folder.resolve("audit")).content().containsPattern("device-without-record +" + id);
+      assertThat(stray).exists();
+      assertThat(driver.isAlive()).isTrue();
+    } finally {
+      driver.destroy();
+      driver.onExit().join();
+    }
+  }
+
+  private int audit(Path state) throws Exception {
+    Process audit =
+        new ProcessBuilder(
+                Path.of("../bin/pmem-csi-driver").toAbsolutePath().normalize().toString(),
+                "audit",
+                "-deviceManager=file",
+                "-statePath=" + state)
+            .redirectErrorStream(true)
+            .redirectOutput(folder.resolve("audit").toFile())
+            .start();
+    assertThat(audit.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    return audit.exitValue();
   }
 
   @Test

@@ -98,10 +98,15 @@ public final class ProcessRunner implements CommandRunner {
     }
   }
 
-  /** Reads to the end on a thread of its own, so that no tool ever blocks on a full pipe. */
+  /**
+   * Reads to the end on a thread of its own, so that no tool ever blocks on a full pipe. A virtual
+   * thread would keep one of the few threads that carry all calls until the tool has ended.
+   */
   private static CompletableFuture<String> capture(Command command, String name, InputStream in) {
     CompletableFuture<String> text = new CompletableFuture<>();
-    Thread.ofVirtual()
+    Thread.ofPlatform()
+        .daemon()
+        .name("output of " + command.program())
         .start(
             () -> {
               try (in) {

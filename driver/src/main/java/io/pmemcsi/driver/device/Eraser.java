@@ -12,6 +12,9 @@ import java.nio.channels.FileChannel;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -58,7 +61,7 @@ public final class Eraser {
   public void erase(Device device) throws IOException {
     try (BlockDevices.Hold _ = BlockDevices.holdExclusively(device.path())) {
       try {
-        overwrite(device);
+        onOwnThread(device);
       } finally {
         // also after a failure: nothing is being erased any more
         progress.erased(device.id(), device.sizeBytes(), device.sizeBytes());
@@ -85,7 +88,37 @@ public final class Eraser {
     }
   }
 
-  private void overwrite(Device device) throws IOException {
+  /**
+   * Virtual threads share a few that carry them all, and writing keeps one of those busy as long as
+   * it takes: two large volumes would be enough to let nobody else's calls run.
+   */
+  private void onOwnThread(Device device) throws IOException {
+    Optional<Cancellation> call = Cancellation.current();
+    CompletableFuture<Device> done = new CompletableFuture<>();
+    Thread.ofPlatform()
+        .daemon()
+        .name("erase")
+        .start(
+            () -> {
+              try {
+                overwrite(device, call);
+                done.complete(device);
+              } catch (IOException | RuntimeException | Error e) {
+                done.completeExceptionally(e);
+              }
+            });
+    try {
+      done.join();
+    } catch (CompletionException e) {
+      switch (e.getCause()) {
+        case IOException failed -> throw failed;
+        case RuntimeException failed -> throw failed;
+        case null, default -> throw e;
+      }
+    }
+  }
+
+  private void overwrite(Device device, Optional<Cancellation> call) throws IOException {
     Path path = device.path();
     long sizeBytes = device.sizeBytes();
     ByteBuffer zeros = Zeros.BUFFER.duplicate();
@@ -94,7 +127,7 @@ public final class Eraser {
     try (FileChannel channel = FileChannel.open(path, WRITE, DIRECT)) {
       long done = 0;
       while (done < directBytes) {
-        stopIfCancelled(path, done);
+        stopIfCancelled(call, path, done);
         done += channel.write(zeros.clear().limit((int) Math.min(PIECE, directBytes - done)), done);
         progress.erased(device.id(), done, sizeBytes);
         if (System.nanoTime() - lastReport > reportEvery.toNanos()) {
@@ -121,8 +154,8 @@ public final class Eraser {
     private Zeros() {}
   }
 
-  private static void stopIfCancelled(Path device, long done) {
-    if (Cancellation.current().map(Cancellation::isCancelled).orElse(false)) {
+  private static void stopIfCancelled(Optional<Cancellation> call, Path device, long done) {
+    if (call.map(Cancellation::isCancelled).orElse(false)) {
       throw ToolFailedException.cancelled(
           Command.of("erase", device.toString(), "after %d bytes".formatted(done)));
     }

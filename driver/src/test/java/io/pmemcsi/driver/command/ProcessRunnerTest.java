@@ -10,6 +10,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -81,6 +83,29 @@ class ProcessRunnerTest {
     call.serve(() -> failureOf(Command.of("touch", dir.resolve("made").toString())));
 
     assertThat(dir.resolve("made")).doesNotExist();
+  }
+
+  @Test
+  void toolsThatTakeLongDoNotKeepOthersFromRunning() throws Exception {
+    Cancellation calls = new Cancellation();
+    List<CompletableFuture<ToolFailedException>> slow = new ArrayList<>();
+    for (int i = 0; i < 2 * Runtime.getRuntime().availableProcessors(); i++) {
+      CompletableFuture<ToolFailedException> failure = new CompletableFuture<>();
+      Runnable sleeping = () -> failure.complete(failureOf(Command.of("sleep", "600")));
+      Thread.ofVirtual().start(() -> calls.serve(sleeping));
+      slow.add(failure);
+    }
+    CompletableFuture<CommandResult> quick = new CompletableFuture<>();
+    try {
+      Thread.ofVirtual().start(() -> quick.complete(runner.run(Command.of("echo", "here"))));
+
+      assertThat(quick.get(30, SECONDS).stdout()).isEqualTo("here\n");
+    } finally {
+      calls.cancel();
+    }
+    for (CompletableFuture<ToolFailedException> failure : slow) {
+      assertThat(failure.get(30, SECONDS).reason()).isEqualTo(Reason.CANCELLED);
+    }
   }
 
   private static Command sleeper(Path dir) {

@@ -22,6 +22,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -65,6 +67,30 @@ class EraserIT {
 
   private Device volume() {
     return new Device(VOLUME, device, SIZE);
+  }
+
+  @Test
+  void aLargeDeviceDoesNotKeepTheThreadsOfOtherCalls() throws Exception {
+    List<Boolean> virtual = new ArrayList<>();
+    Eraser watched =
+        new Eraser(
+            (_, done, total) -> {
+              if (done < total) {
+                virtual.add(Thread.currentThread().isVirtual());
+              }
+            });
+
+    try (ExecutorService calls = Executors.newVirtualThreadPerTaskExecutor()) {
+      calls
+          .submit(
+              () -> {
+                watched.erase(volume());
+                return true;
+              })
+          .get();
+    }
+
+    assertThat(virtual).isNotEmpty().containsOnly(false);
   }
 
   @Test

@@ -26,11 +26,16 @@ public final class GuestProgram {
     GuestProgram program = new GuestProgram(guest, name);
     program.guest.run(
         """
+        rm -f %s
         setsid bash -c 'echo $$ > %s; exec %s' < /dev/null >> /host/%s.log 2>&1 &
         until [ -s %s ]; do sleep 0.02; done
         """
             .formatted(
-                program.pidFile(), commandLine.replace("'", "'\\''"), name, program.pidFile()));
+                program.pidFile(),
+                program.pidFile(),
+                commandLine.replace("'", "'\\''"),
+                name,
+                program.pidFile()));
     return program;
   }
 

@@ -49,7 +49,8 @@ final class Qemu implements AutoCloseable {
     this.process = process;
     this.console = console;
     this.ports = ports;
-    Thread.ofVirtual().name("guest-console").start(this::followConsole);
+    // not a virtual one: reading a pipe would keep one of the few threads that carry those
+    Thread.ofPlatform().daemon().name("guest-console").start(this::followConsole);
   }
 
   /**
