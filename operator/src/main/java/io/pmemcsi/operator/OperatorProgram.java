@@ -52,7 +52,6 @@ public final class OperatorProgram implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(OperatorProgram.class);
   private static final String COMPONENT = "pmem-csi-operator";
   private static final int WORKERS = 8;
-  private static final int RUNS_PER_SECOND = 10;
   private static final Duration LOOK_AGAIN = Duration.ofMinutes(10);
 
   private final Operator operator;
@@ -86,7 +85,7 @@ public final class OperatorProgram implements AutoCloseable {
         options,
         environment,
         Clock.systemUTC(),
-        retry());
+        Pace.USUAL);
   }
 
   /** Starts with a given client, which stays open when the operator is closed. */
@@ -95,17 +94,41 @@ public final class OperatorProgram implements AutoCloseable {
       OperatorOptions options,
       Map<String, String> environment,
       Clock clock) {
-    return start(client, options, environment, clock, retry());
+    return start(client, options, environment, clock, Pace.USUAL);
   }
 
-  /** The same with other pauses after a failure. */
+  /**
+   * How soon a resource is looked at again.
+   *
+   * @param retry after a failure
+   * @param perSecond for each resource: somebody who sets a value back each time must not keep us
+   *     busy
+   */
+  record Pace(Supplier<GenericRetry> retry, int perSecond) {
+
+    static final Pace USUAL =
+        new Pace(
+            () ->
+                new GenericRetry()
+                    .setInitialInterval(200)
+                    .setIntervalMultiplier(1.6)
+                    .setMaxInterval(30_000)
+                    .setMaxAttempts(-1),
+            10);
+
+    private LinearRateLimiter limiter() {
+      return new LinearRateLimiter(Duration.ofSeconds(1), perSecond);
+    }
+  }
+
+  /** The same at another pace. */
   static OperatorProgram start(
       KubernetesClient client,
       OperatorOptions options,
       Map<String, String> environment,
       Clock clock,
-      GenericRetry retry) {
-    return start(client, false, options, environment, clock, retry);
+      Pace pace) {
+    return start(client, false, options, environment, clock, pace);
   }
 
   private static OperatorProgram start(
@@ -114,7 +137,7 @@ public final class OperatorProgram implements AutoCloseable {
       OperatorOptions options,
       Map<String, String> environment,
       Clock clock,
-      GenericRetry retry) {
+      Pace pace) {
     // before anything else: whoever mistyped a key is told so, whatever the cluster says
     Optional<ConfigFile> config = options.config().map(ConfigFile::new);
     var pod = new OwnPod(environment);
@@ -153,8 +176,8 @@ public final class OperatorProgram implements AutoCloseable {
                 .withName("pmemcsideployment")
                 .withFieldManager(PmemReconciler.FIELD_MANAGER)
                 .withReconciliationMaxInterval(LOOK_AGAIN)
-                .withRateLimiter(rateLimiter())
-                .withRetry(retry));
+                .withRateLimiter(pace.limiter())
+                .withRetry(pace.retry().get()));
     Supplier<OperatorConfig> settings =
         config.<Supplier<OperatorConfig>>map(file -> file).orElse(() -> OperatorConfig.DEFAULT);
     var generic =
@@ -178,25 +201,12 @@ public final class OperatorProgram implements AutoCloseable {
                     new CompactStore<>(
                         CSIDriverDeployment.class, client.getKubernetesSerialization()))
                 .withReconciliationMaxInterval(LOOK_AGAIN)
-                .withRateLimiter(rateLimiter())
-                .withRetry(retry));
+                .withRateLimiter(pace.limiter())
+                .withRetry(pace.retry().get()));
     var program = new OperatorProgram(operator, workers, client, ownClient, lease, config);
     program.run(options.metrics(), registry, facts.get());
     config.ifPresent(file -> file.onChange(generic::configurationChanged));
     return program;
-  }
-
-  /** For each resource: somebody who sets a value back each time must not keep us busy. */
-  private static LinearRateLimiter rateLimiter() {
-    return new LinearRateLimiter(Duration.ofSeconds(1), RUNS_PER_SECOND);
-  }
-
-  private static GenericRetry retry() {
-    return new GenericRetry()
-        .setInitialInterval(200)
-        .setIntervalMultiplier(1.6)
-        .setMaxInterval(30_000)
-        .setMaxAttempts(-1);
   }
 
   private static void configure(
@@ -278,7 +288,9 @@ public final class OperatorProgram implements AutoCloseable {
   private Optional<String> notReady() {
     return operator.getRuntimeInfo().isStarted()
             && operator.getRuntimeInfo().allEventSourcesAreHealthy()
-        ? Optional.empty()
+        ? config
+            .flatMap(ConfigFile::problem)
+            .map("the configuration file is wrong, that from before is used: "::concat)
         : Optional.of("caches are not filled");
   }
 

@@ -26,7 +26,7 @@ class DisruptionBudgetIT {
     try (var nodes = PaperNodes.create(sandbox.cluster(), 2, DrainingStage.labels(ID)).runPods()) {
       var stage = DrainingStage.set(sandbox, ID, nodes.names()).sparingOperators();
       HasMetadata budget = stage.budget("web-budget");
-      stage.play(stage::isSettled);
+      stage.settle();
       stage.changeTemplate();
 
       NodeUpdate paused =

@@ -6,6 +6,7 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.DaemonSetBuilder;
 import io.fabric8.kubernetes.api.model.storage.CSINode;
@@ -14,6 +15,7 @@ import io.fabric8.kubernetes.api.model.storage.VolumeAttachment;
 import io.fabric8.kubernetes.api.model.storage.VolumeAttachmentBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.dsl.Resource;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.fabric8.kubernetes.client.http.BasicBuilder;
@@ -41,6 +43,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /**
  * A driver, and as many applications with volumes as there are nodes, on a real cluster. What no
@@ -88,8 +91,17 @@ final class DrainingStage {
 
   /** With a driver that was put there by hand, and a resource that no operator looks at. */
   static DrainingStage set(Sandbox sandbox, String id, List<String> nodes) {
+    return set(sandbox, id, nodes, 0);
+  }
+
+  /**
+   * The same, with driver pods that take their time.
+   *
+   * @param graceSeconds at least 1 for real kubelets: killed at once, the next pod's containers end
+   */
+  static DrainingStage set(Sandbox sandbox, String id, List<String> nodes, int graceSeconds) {
     var stage = new DrainingStage(sandbox, id, nodes, false);
-    stage.createDriver();
+    stage.createDriver(graceSeconds);
     stage.createResource();
     stage.createApplications();
     return stage;
@@ -108,7 +120,7 @@ final class DrainingStage {
     return operator;
   }
 
-  private void createDriver() {
+  private void createDriver(int graceSeconds) {
     sandbox.create(
         read(
             """
@@ -118,7 +130,7 @@ final class DrainingStage {
             spec: {attachRequired: false}
             """
                 .formatted(driver)));
-    client.resource(daemonSet()).create();
+    client.resource(daemonSet(graceSeconds)).create();
   }
 
   private void createApplications() {
@@ -193,7 +205,7 @@ final class DrainingStage {
         .create();
   }
 
-  private DaemonSet daemonSet() {
+  private DaemonSet daemonSet(int graceSeconds) {
     return (DaemonSet)
         read(
             """
@@ -206,11 +218,11 @@ final class DrainingStage {
               template:
                 metadata: {labels: {app: driver}}
                 spec:
-                  terminationGracePeriodSeconds: 0
+                  terminationGracePeriodSeconds: %d
                   nodeSelector: {test/%s: "yes"}
                   containers: [{name: driver, image: "any:0"}]
             """
-                .formatted(id));
+                .formatted(graceSeconds, id));
   }
 
   /** One turn of those who are played, and a look at who restarted what. */
@@ -237,8 +249,54 @@ final class DrainingStage {
               act();
               return until.getAsBoolean();
             });
+  }
+
+  /** Waits until all is in place, and begins to count anew. */
+  void settle() {
+    play(this::isSettled);
     restartsUnderVolumes.clear();
     deaths = 0;
+  }
+
+  /**
+   * A pod that has ended, and whose volume kubelet has not unmounted yet: its object is still
+   * there. The finalizer stands for that.
+   */
+  Pod endedPod(String node) {
+    Pod pod =
+        client
+            .resource(
+                (Pod)
+                    read(
+                        """
+                        apiVersion: v1
+                        kind: Pod
+                        metadata: {name: ended, labels: {app: ended}, finalizers: [test/mounted]}
+                        spec:
+                          nodeName: %s
+                          terminationGracePeriodSeconds: 0
+                          containers: [{name: c, image: any}]
+                          volumes: [{name: v, csi: {driver: %s}}]
+                        """
+                            .formatted(node, driver)))
+            .create();
+    client.resource(pod).delete();
+    client
+        .pods()
+        .withName("ended")
+        .editStatus(
+            found -> new PodBuilder(found).editStatus().withPhase("Failed").endStatus().build());
+    return pod;
+  }
+
+  /** Kubelet is done with it. */
+  void unmounted(Pod ended) {
+    Edits.edit(
+        client.pods().withName(ended.getMetadata().getName()),
+        found -> {
+          found.getMetadata().setFinalizers(List.of());
+          return found;
+        });
   }
 
   /** Whether drivers are ready everywhere and all applications have a node. */
@@ -251,7 +309,7 @@ final class DrainingStage {
   /** Takes the next steps with a new operator, which as a rule dies at its second write. */
   Optional<NodeUpdate> advance(NodeUpdateStrategy strategy, Draining settings) {
     writesLeft.set(writesPerOperator);
-    var resource = client.resources(CSIDriverDeployment.class).withName("drained").get();
+    CSIDriverDeployment found = resource().get();
     var version = sandbox.version();
     var updates =
         new NodeUpdates(
@@ -263,7 +321,7 @@ final class DrainingStage {
           updates
               .advance(
                   UpdateRequest.of(
-                      resource,
+                      found,
                       driver,
                       strategy,
                       settings,
@@ -322,9 +380,7 @@ final class DrainingStage {
   void changeTemplate() {
     template++;
     if (driverByOperator) {
-      client
-          .resources(CSIDriverDeployment.class)
-          .withName("drained")
+      resource()
           .patch(
               PatchContext.of(PatchType.JSON_MERGE),
               """
@@ -373,11 +429,29 @@ final class DrainingStage {
         .create();
   }
 
+  void removeBudgets() {
+    if (sandbox.version().isAtLeast(1, 21)) {
+      client.policy().v1().podDisruptionBudget().delete();
+    } else {
+      client.policy().v1beta1().podDisruptionBudget().delete();
+    }
+  }
+
+  /** Makes the resource again, where a test has deleted it. */
+  void ensureResource() {
+    if (resource().get() == null) {
+      createResource();
+    }
+  }
+
+  Resource<CSIDriverDeployment> resource() {
+    return client.resources(CSIDriverDeployment.class).withName("drained");
+  }
+
   /** Deletes the resource and makes another one of the same name. */
   void replaceResource() {
-    client.resources(CSIDriverDeployment.class).withName("drained").delete();
-    await()
-        .until(() -> client.resources(CSIDriverDeployment.class).withName("drained").get() == null);
+    resource().delete();
+    await().until(() -> resource().get() == null);
     createResource();
   }
 
@@ -435,7 +509,9 @@ final class DrainingStage {
 
   boolean hasVolumes(String node) {
     return attachments().stream().anyMatch(found -> found.getSpec().getNodeName().equals(node))
-        || webPods().stream().anyMatch(pod -> node.equals(pod.getSpec().getNodeName()));
+        || Stream.of("web", "ended")
+            .flatMap(app -> client.pods().withLabel("app", app).list().getItems().stream())
+            .anyMatch(pod -> node.equals(pod.getSpec().getNodeName()));
   }
 
   private List<Pod> webPods() {

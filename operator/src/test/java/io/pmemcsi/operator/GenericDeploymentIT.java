@@ -6,9 +6,17 @@ import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.ResourceQuotaBuilder;
 import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
+import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewBuilder;
+import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
+import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBinding;
+import io.fabric8.kubernetes.api.model.rbac.PolicyRule;
+import io.fabric8.kubernetes.api.model.rbac.Role;
+import io.fabric8.kubernetes.api.model.rbac.RoleBinding;
 import io.fabric8.kubernetes.api.model.storage.StorageClass;
 import io.fabric8.kubernetes.api.model.storage.StorageClassBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -380,25 +388,135 @@ class GenericDeploymentIT {
   }
 
   @Test
-  void foreignStorageClassIsNeitherAdoptedNorDeleted() {
-    StorageClass foreign =
-        sandbox.create(
-            new StorageClassBuilder()
-                .withNewMetadata()
-                .withName(driver.name() + "-second")
-                .endMetadata()
-                .withProvisioner("somebody.else")
-                .build());
+  void foreignObjectsOfEveryKindAreNeitherAdoptedNorDeleted() {
+    List<HasMetadata> foreign =
+        rendered().stream().map(this::somebodyElses).map(sandbox::create).toList();
+    assertThat(foreign).hasSize(11);
 
     driver.create();
 
-    driver.awaitSyncError(
-        "StorageClass \"%s-second\": exists, but was not made for this resource"
-            .formatted(driver.name()));
-    assertThat(driver.objects()).isEmpty();
+    for (HasMetadata object : foreign) {
+      driver.awaitSyncError(
+          "%s \"%s\"".formatted(object.getKind(), object.getMetadata().getName()));
+    }
+    driver.awaitSyncError("exists, but was not made for this resource");
+    driver.awaitNotAvailable("has not started yet");
     driver.delete();
-    assertThat(client.resource(foreign).get().getMetadata().getResourceVersion())
-        .isEqualTo(foreign.getMetadata().getResourceVersion());
+    assertThat(foreign)
+        .allSatisfy(
+            object -> {
+              var now = client.resource(object).get().getMetadata();
+              assertThat(now.getUid()).isEqualTo(object.getMetadata().getUid());
+              assertThat(now.getLabels()).isEqualTo(Map.of("somebody", "else"));
+              assertThat(now.getOwnerReferences()).isEmpty();
+            });
+
+    driver.create();
+    foreign.forEach(object -> client.resource(object).delete());
+
+    driver.awaitSynced();
+    assertThat(driver.objects()).hasSize(11);
+  }
+
+  /** As people make a second class: the copy shows all marks of ours. */
+  @Test
+  void copiesOfOurObjectsStay() {
+    driver.create();
+    driver.awaitSynced();
+    StorageClass copy = new StorageClassBuilder(storageClasses().getLast()).build();
+    copy.getMetadata().setName(driver.name() + "-copy");
+    copy.getMetadata().setUid(null);
+    copy.getMetadata().setResourceVersion(null);
+    copy.getMetadata().setCreationTimestamp(null);
+    copy.getMetadata().setManagedFields(List.of());
+    String uid = sandbox.create(copy).getMetadata().getUid();
+
+    driver.patch("{\"spec\":{\"logLevel\":1}}");
+    driver.awaitSynced();
+    assertThat(client.resource(copy).get().getMetadata().getUid()).isEqualTo(uid);
+    driver.delete();
+
+    assertThat(client.resource(copy).get().getMetadata().getUid()).isEqualTo(uid);
+  }
+
+  /** Available must not be said of a driver whose pods nobody has ever made. */
+  @Test
+  void driverWhoseDaemonSetCannotBeMadeIsNotAvailable() {
+    var quota =
+        client
+            .resource(
+                new ResourceQuotaBuilder()
+                    .withNewMetadata()
+                    .withName("no-daemonsets")
+                    .withNamespace(sandbox.namespace())
+                    .endMetadata()
+                    .withNewSpec()
+                    .withHard(Map.of("count/daemonsets.apps", new Quantity("0")))
+                    .endSpec()
+                    .build())
+            .create();
+    try {
+      driver.create();
+
+      driver.awaitSyncError("the API server refuses: daemonsets.apps");
+      driver.awaitNotAvailable("The DaemonSet of the driver has not started yet");
+    } finally {
+      client.resource(quota).delete();
+    }
+    driver.awaitSynced();
+    driver.awaitAvailable();
+  }
+
+  /** Node pods get no rights at all, the controller those that its sidecars need. */
+  @Test
+  void rightsAreSplitByJob() {
+    driver.create();
+    driver.awaitSynced();
+    List<PolicyRule> rules = client.rbac().clusterRoles().withName(wideName()).get().getRules();
+
+    assertThat(rules).hasSizeGreaterThan(3);
+    for (PolicyRule rule : rules) {
+      for (String resource : rule.getResources()) {
+        for (String verb : rule.getVerbs()) {
+          String group = rule.getApiGroups().getFirst();
+          assertThat(may(driver.name(), verb, group, resource))
+              .as("controller: %s %s", verb, resource)
+              .isTrue();
+          assertThat(may(driver.name() + "-node", verb, group, resource))
+              .as("node: %s %s", verb, resource)
+              .isFalse();
+        }
+      }
+    }
+    assertThat(may(driver.name(), "list", "", "secrets")).isFalse();
+  }
+
+  @Test
+  void valuesThatTheOperatorSetAreSetBack() {
+    driver.create();
+    driver.awaitSynced();
+    Map<String, String> before = Snapshot.of(driver.objects());
+    String image =
+        """
+        {"spec": {"template": {"spec": {"containers": [
+          {"name": "driver", "image": "vandal"}]}}}}
+        """;
+
+    merge(daemonSet(), image);
+    merge(deployment(), image);
+    for (HasMetadata object : driver.objects()) {
+      switch (object) {
+        case ClusterRole role -> replace(role, "{\"rules\":[]}");
+        case Role role -> replace(role, "{\"rules\":[]}");
+        case ClusterRoleBinding binding -> replace(binding, "{\"subjects\":[]}");
+        case RoleBinding binding -> replace(binding, "{\"subjects\":[]}");
+        default -> {}
+      }
+    }
+
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .untilAsserted(() -> assertThat(Snapshot.of(driver.objects())).isEqualTo(before));
   }
 
   @Test
@@ -437,6 +555,47 @@ class GenericDeploymentIT {
                 .getAttachRequired())
         .isFalse();
     assertThat(driver.events()).contains("Recreated", "Recreated");
+  }
+
+  private List<HasMetadata> rendered() {
+    HasMetadata resource = new Rendering().read(GenericResource.yaml(driver.name()));
+    resource.getMetadata().setNamespace(sandbox.namespace());
+    return new Rendering()
+        .objects(resource, new ClusterProbe(client).facts(sandbox.namespace(), "any:image"));
+  }
+
+  private HasMetadata somebodyElses(HasMetadata object) {
+    HasMetadata copy = client.getKubernetesSerialization().clone(object);
+    copy.getMetadata().setLabels(Map.of("somebody", "else"));
+    return copy;
+  }
+
+  private boolean may(String account, String verb, String group, String resource) {
+    return client
+        .authorization()
+        .v1()
+        .subjectAccessReview()
+        .create(
+            new SubjectAccessReviewBuilder()
+                .withNewSpec()
+                .withUser("system:serviceaccount:%s:%s".formatted(sandbox.namespace(), account))
+                .withNewResourceAttributes()
+                .withVerb(verb)
+                .withGroup(group)
+                .withResource(resource)
+                .endResourceAttributes()
+                .endSpec()
+                .build())
+        .getStatus()
+        .getAllowed();
+  }
+
+  private void merge(HasMetadata object, String patch) {
+    client.resource(object).patch(PatchContext.of(PatchType.STRATEGIC_MERGE), patch);
+  }
+
+  private void replace(HasMetadata object, String patch) {
+    client.resource(object).patch(PatchContext.of(PatchType.JSON_MERGE), patch);
   }
 
   private List<String> uids() {

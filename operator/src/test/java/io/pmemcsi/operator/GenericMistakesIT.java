@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.pmemcsi.api.generic.CSIDriverDeployment;
@@ -13,6 +14,10 @@ import io.pmemcsi.testbed.kubernetes.Binaries;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -34,13 +39,14 @@ class GenericMistakesIT {
   private Sandbox sandbox;
   private KubernetesClient client;
   private Path config;
+  private InstalledOperator operator;
 
   @BeforeAll
   void install(Sandbox sandbox, @TempDir Path folder) throws IOException {
     this.sandbox = sandbox;
     this.client = sandbox.client();
     this.config = Files.writeString(folder.resolve("config.yaml"), "deploymentReplicas: 1\n");
-    InstalledOperator.install(sandbox).startWithConfig(config);
+    this.operator = InstalledOperator.install(sandbox).startWithConfig(config);
   }
 
   @AfterEach
@@ -143,6 +149,82 @@ class GenericMistakesIT {
         .isNotNull();
   }
 
+  /** Whole seconds are all that a resource's age says: whoever made the objects has the name. */
+  @ParameterizedTest
+  @CsvSource({"b,a", "a,b"})
+  void firstOfTwoInOneSecondKeepsTheNameWhateverTheirNames(String first, String second) {
+    var one = driver(first + "-tie").create(sharing(first + "-tie"));
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .pollInterval(Duration.ofMillis(20))
+        .until(() -> client.storage().v1().csiDrivers().withName("tie.example.com").get() != null);
+
+    var two = driver(second + "-tie").create(sharing(second + "-tie"));
+
+    two.awaitSyncError("CSIDriverDeployment \"%s-tie\" in namespace".formatted(first));
+    one.awaitSynced();
+    assertThat(two.objectNames()).isEmpty();
+  }
+
+  @Test
+  void editThatWantsWhatAnotherOneHasIsToldAndTakenBack() {
+    var older = driver("elder").create();
+    older.awaitSynced();
+    String namespace = sandbox.namespace() + "-rival";
+    client
+        .resource(
+            new NamespaceBuilder().withNewMetadata().withName(namespace).endMetadata().build())
+        .create();
+    var younger = new GenericResource(client, namespace, "junior").create();
+    younger.awaitSynced();
+
+    older.patch(
+        "{\"spec\":{\"storageClassTemplates\":[{\"metadata\":{\"name\":\"junior-second\"}}]}}");
+
+    older.awaitSyncError(
+        "CSIDriverDeployment \"junior\" in namespace \"%s\" has the storage class"
+            .formatted(namespace));
+    younger.awaitSynced();
+    younger.patch("{\"spec\":{\"storageClassTemplates\":[]}}");
+    older.awaitSynced();
+    client.namespaces().withName(namespace).delete();
+    younger.awaitGone();
+  }
+
+  @Test
+  void socketDirectoryAndHostPortAreToldToTheYounger() {
+    driver("first").create(onHost("first", "9123", "/somewhere")).awaitSynced();
+
+    var port = driver("port").create(onHost("port", "9123", "/somewhere"));
+    var socket =
+        driver("socket")
+            .create(onHost("socket", "9124", "/var/lib/kubelet/plugins/first.csi.example.com/x"));
+    var neither = driver("neither").create(onHost("neither", "9125", "/somewhere"));
+
+    port.awaitSyncError("which is older, has the host port 9123 (TCP) already");
+    socket.awaitSyncError(
+        "has the socket directory /var/lib/kubelet/plugins/first.csi.example.com already");
+    neither.awaitSynced();
+  }
+
+  @Test
+  void pmemDeploymentThatComesSecondIsToldWhoHasItsName() {
+    driver("early").create().awaitSynced();
+    var pmem = new PmemCSIDeployment();
+    pmem.setMetadata(new ObjectMetaBuilder().withName("early.csi.example.com").build());
+
+    client.resource(pmem).create();
+
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .untilAsserted(
+            () ->
+                assertThat(client.resource(pmem).get().getStatus().reason())
+                    .contains(
+                        "CSIDriver \"early.csi.example.com\": belongs to CSIDriverDeployment"
+                            + " \"early\" in namespace \"%s\"".formatted(sandbox.namespace())));
+  }
+
   @Test
   void driverOfPmemIsARivalToo() {
     var pmem = new PmemCSIDeployment();
@@ -161,6 +243,82 @@ class GenericMistakesIT {
     driver.awaitSynced();
   }
 
+  /** Under the operator's rights: it may bind the roles of the documents without having theirs. */
+  @Test
+  void everyKeyOfTheConfigurationReachesTheObjects() throws IOException {
+    var driver =
+        driver("keys")
+            .create(GenericResource.yaml("keys").replaceAll("(?m)^ +nodeSelector: .*\n", ""));
+    driver.awaitSynced();
+    for (String role :
+        List.of(
+            "system:openshift:csi-driver",
+            "system:openshift:csi-driver-controller-leader-election")) {
+      sandbox.create(
+          new ClusterRoleBuilder()
+              .withNewMetadata()
+              .withName(role)
+              .endMetadata()
+              .addNewRule()
+              .withApiGroups("example.com")
+              .withResources("secrets-of-openshift")
+              .withVerbs("get")
+              .endRule()
+              .build());
+    }
+
+    Files.writeString(
+        config,
+        """
+        deploymentReplicas: 1
+        clusterRoleName: system:openshift:csi-driver
+        leaderElectionClusterRoleName: system:openshift:csi-driver-controller-leader-election
+        kubeletRootDir: /data/kubelet
+        infrastructureNodeSelector: {infra: "yes"}
+        defaultImages: {attacherImage: "mine:1", driverRegistrarImage: "mine:2"}
+        """);
+    try {
+      String wide = "csidriverdeployment:%s:keys".formatted(sandbox.namespace());
+      await()
+          .atMost(Duration.ofSeconds(30))
+          .untilAsserted(
+              () -> {
+                assertThat(driver.objectNames())
+                    .doesNotContain("ClusterRole " + wide, "Role leader-election-keys");
+                assertThat(
+                        client
+                            .rbac()
+                            .clusterRoleBindings()
+                            .withName(wide)
+                            .get()
+                            .getRoleRef()
+                            .getName())
+                    .isEqualTo("system:openshift:csi-driver");
+                assertThat(
+                        client
+                            .rbac()
+                            .roleBindings()
+                            .inNamespace(sandbox.namespace())
+                            .withName("leader-election-keys")
+                            .get()
+                            .getRoleRef()
+                            .getName())
+                    .isEqualTo("system:openshift:csi-driver-controller-leader-election");
+                assertThat(template(driver, "-controller"))
+                    .contains("\"mine:1\"", "\"infra\":\"yes\"");
+                assertThat(template(driver, "-node"))
+                    .contains("\"mine:2\"", "/data/kubelet/plugins/keys.csi.example.com");
+              });
+      driver.awaitSynced();
+    } finally {
+      Files.writeString(config, "deploymentReplicas: 1\n");
+    }
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .until(() -> driver.objectNames().contains("Role leader-election-keys"));
+    driver.awaitSynced();
+  }
+
   @Test
   void changedConfigurationReachesDriversAndABrokenOneDoesNot() throws IOException {
     var driver = driver("config").create();
@@ -170,11 +328,15 @@ class GenericMistakesIT {
     await().atMost(Duration.ofSeconds(20)).until(() -> replicas(driver) == 2);
     Files.writeString(config, "deploymentReplicas: 3\nunknown: key\n");
     await()
-        .during(Duration.ofSeconds(2))
-        .atMost(Duration.ofSeconds(10))
-        .until(() -> replicas(driver) == 2);
+        .atMost(Duration.ofSeconds(20))
+        .untilAsserted(
+            () ->
+                assertThat(readiness())
+                    .contains("the configuration file is wrong", "unknown: is not a key"));
+    assertThat(replicas(driver)).isEqualTo(2);
     Files.writeString(config, "deploymentReplicas: 1\n");
     await().atMost(Duration.ofSeconds(20)).until(() -> replicas(driver) == 1);
+    await().atMost(Duration.ofSeconds(20)).until(() -> readiness().startsWith("ok"));
   }
 
   @Test
@@ -219,8 +381,50 @@ class GenericMistakesIT {
     assertThat(output).matches("(?s)shown +shown.csi.example.com +Managed +False +True +\\S+\\s*");
   }
 
+  private static String sharing(String name) {
+    return GenericResource.yaml(name).replace(name + ".csi.example.com", "tie.example.com");
+  }
+
+  private static String onHost(String name, String port, String folder) {
+    return GenericResource.yaml(name)
+        .replace(
+            "- {name: helper, image: \"helper:1\"}",
+            "- {name: helper, image: \"helper:1\", ports: [{containerPort: 1, hostPort: %s}]}"
+                    .formatted(port)
+                + "\n      volumes: [{name: v, hostPath: {path: %s}}]".formatted(folder));
+  }
+
   private GenericResource driver(String name) {
     return new GenericResource(client, sandbox.namespace(), name);
+  }
+
+  private String template(GenericResource driver, String suffix) {
+    Object workload =
+        suffix.equals("-node")
+            ? client
+                .apps()
+                .daemonSets()
+                .inNamespace(driver.namespace())
+                .withName(driver.name() + suffix)
+                .get()
+                .getSpec()
+                .getTemplate()
+            : client
+                .apps()
+                .deployments()
+                .inNamespace(driver.namespace())
+                .withName(driver.name() + suffix)
+                .get()
+                .getSpec()
+                .getTemplate();
+    return client.getKubernetesSerialization().asJson(workload);
+  }
+
+  private String readiness() throws Exception {
+    try (var http = HttpClient.newHttpClient()) {
+      var uri = URI.create("http://127.0.0.1:%d/readyz".formatted(operator.metricsPort()));
+      return http.send(HttpRequest.newBuilder(uri).build(), BodyHandlers.ofString()).body();
+    }
   }
 
   private int replicas(GenericResource driver) {

@@ -82,7 +82,7 @@ record GenericResource(KubernetesClient client, String namespace, String name) {
     resource().patch(PatchContext.of(PatchType.JSON_MERGE), json);
   }
 
-  void awaitSynced() {
+  GenericResource awaitSynced() {
     awaitCondition(DriverCondition.SYNC_SUCCESSFUL, "True", "");
     await()
         .atMost(PATIENCE)
@@ -91,6 +91,7 @@ record GenericResource(KubernetesClient client, String namespace, String name) {
                 assertThat(status().observedGeneration())
                     .as(status().toString())
                     .isEqualTo(get().getMetadata().getGeneration()));
+    return this;
   }
 
   void awaitAvailable() {

@@ -27,8 +27,11 @@ import java.util.stream.Stream;
  */
 public final class ThousandDrivers implements Benchmark {
 
-  private static final int NAMESPACES = 100;
+  /** Fewer, to see whether all of this still works: -Dpmem-csi.bench.namespaces=5. */
+  private static final int NAMESPACES = Integer.getInteger("pmem-csi.bench.namespaces", 100);
+
   private static final int PER_NAMESPACE = 10;
+  private static final long ALL = (long) NAMESPACES * PER_NAMESPACE;
   private static final int CHANGES = 20;
   private static final Duration IDLE = Duration.ofSeconds(20);
   private static final Duration PATIENCE = Duration.ofMinutes(15);
@@ -78,7 +81,7 @@ public final class ThousandDrivers implements Benchmark {
     double settling;
     // lists of a thousand, again and again, would take the processors from those who are measured
     try (var watched = client.resources(CSIDriverDeployment.class).inAnyNamespace().inform()) {
-      await(operator, () -> settled(watched.getStore().list()) == NAMESPACES * PER_NAMESPACE);
+      await(operator, () -> settled(watched.getStore().list()) == ALL);
       settling = seconds(start);
     }
     List<Double> changes = new ArrayList<>();
@@ -89,12 +92,16 @@ public final class ThousandDrivers implements Benchmark {
     Thread.sleep(IDLE);
     double idleWrites = writes(client) - before;
     return List.of(
-        Figure.atMost(300, "1,000 drivers in 100 namespaces are settled after", settling, "s"),
+        Figure.atMost(
+            300,
+            "%,d drivers in %d namespaces are settled after".formatted(ALL, NAMESPACES),
+            settling,
+            "s"),
         Figure.atMost(384, "largest resident memory of the operator", memory(operator), "MiB"),
         Figure.atMost(0, "writes of anybody in 20 idle seconds", idleWrites, ""),
         Figure.atMost(
             500,
-            "a change is handled among 999 others, worst of 20",
+            "a change is handled among %d others, worst of %d".formatted(ALL - 1, CHANGES),
             changes.stream().mapToDouble(Double::doubleValue).max().orElseThrow(),
             "ms"));
   }

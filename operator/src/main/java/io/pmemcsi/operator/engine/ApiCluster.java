@@ -59,6 +59,7 @@ public final class ApiCluster<P extends HasMetadata> implements Cluster {
               .getEventSourceFor(kind, OwnedKinds.sourceName(kind))
               .getSecondaryResources(context.getPrimaryResource()));
     }
+    result.removeIf(object -> Marks.isCopy(object, fieldManager));
     return result;
   }
 

@@ -10,7 +10,7 @@ public interface Cluster {
   /** The object of the wanted one's kind and name; asks the server when the cache has none. */
   Optional<HasMetadata> find(HasMetadata wanted);
 
-  /** Every watched object that shows the owner's mark. */
+  /** Every watched object that shows the owner's mark, except copies that others made. */
   List<HasMetadata> ownedBy(Owner owner);
 
   /** Whether the object has all wanted values, and none that we once set and no longer want. */

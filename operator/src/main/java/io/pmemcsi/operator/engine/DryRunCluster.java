@@ -67,6 +67,7 @@ public final class DryRunCluster implements Cluster {
               .list()
               .getItems());
     }
+    result.removeIf(object -> Marks.isCopy(object, fieldManager));
     return result;
   }
 

@@ -54,6 +54,16 @@ public record Marks(String domain) {
     return referenced || labelled || annotated;
   }
 
+  /**
+   * Whether somebody else made this object from one of ours, marks included, as people do with
+   * {@code kubectl get -o yaml} to get a second one: we have never written it.
+   */
+  static boolean isCopy(HasMetadata object, String fieldManager) {
+    var writers = object.getMetadata().getManagedFields();
+    return !writers.isEmpty()
+        && writers.stream().noneMatch(writer -> fieldManager.equals(writer.getManager()));
+  }
+
   private static String description(Owner owner) {
     return String.join("/", owner.kind(), owner.namespace(), owner.name());
   }

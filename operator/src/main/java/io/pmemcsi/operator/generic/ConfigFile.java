@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,7 +24,9 @@ public final class ConfigFile implements Supplier<OperatorConfig>, AutoCloseable
   private final Thread watcher =
       Thread.ofVirtual().name("config-file").unstarted(this::keepLooking);
   private String seen;
+  private boolean untold;
   private volatile OperatorConfig config;
+  private volatile Optional<String> problem = Optional.empty();
   private volatile Runnable changed = () -> {};
 
   /**
@@ -62,6 +65,11 @@ public final class ConfigFile implements Supplier<OperatorConfig>, AutoCloseable
     watcher.interrupt();
   }
 
+  /** Why the file is not what the operator works with, if that is so. */
+  public Optional<String> problem() {
+    return problem;
+  }
+
   private void keepLooking() {
     try {
       while (true) {
@@ -73,38 +81,43 @@ public final class ConfigFile implements Supplier<OperatorConfig>, AutoCloseable
     }
   }
 
+  /** Whatever happens, the next change must be seen. */
   private void look() {
-    String now;
     try {
-      now = Files.readString(file);
-    } catch (IOException e) {
-      now = "";
-      if (!seen.isEmpty()) {
-        broken("cannot be read: " + e);
+      String now = Files.readString(file);
+      if (!now.equals(seen)) {
+        take(ConfigReader.read(now));
+        seen = now;
       }
-      seen = now;
-      return;
-    }
-    if (now.equals(seen)) {
-      return;
-    }
-    seen = now;
-    try {
-      OperatorConfig next = ConfigReader.read(now);
-      if (!next.equals(config)) {
-        config = next;
-        LOG.atInfo().addKeyValue("file", file).log("Configuration changed.");
+      if (untold) {
         changed.run();
+        untold = false;
       }
+      problem = Optional.empty();
+    } catch (IOException e) {
+      broken("cannot be read: " + e);
     } catch (IllegalArgumentException e) {
       broken(String.valueOf(e.getMessage()));
+    } catch (RuntimeException e) {
+      broken("cannot be carried out, and is tried again: " + e);
     }
   }
 
-  private void broken(String problem) {
-    LOG.atError()
-        .addKeyValue("file", file)
-        .addKeyValue("problem", problem)
-        .log("The configuration file is wrong: the configuration from before stays.");
+  private void take(OperatorConfig next) {
+    if (!next.equals(config)) {
+      config = next;
+      untold = true;
+      LOG.atInfo().addKeyValue("file", file).log("Configuration changed.");
+    }
+  }
+
+  private void broken(String what) {
+    if (!problem.equals(Optional.of(what))) {
+      LOG.atError()
+          .addKeyValue("file", file)
+          .addKeyValue("problem", what)
+          .log("The configuration file is wrong: the configuration from before stays.");
+    }
+    problem = Optional.of(what);
   }
 }

@@ -48,20 +48,46 @@ class ConfigFileTest {
       assertThat(config.get().deploymentReplicas()).isEqualTo(3);
 
       Files.writeString(file, "deploymentReplicas: many");
-      await()
-          .during(Duration.ofMillis(1500))
-          .atMost(Duration.ofSeconds(5))
-          .until(() -> config.get().deploymentReplicas() == 3);
+      awaitProblem(config, "deploymentReplicas");
+      assertThat(config.get().deploymentReplicas()).isEqualTo(3);
       Files.delete(file);
-      await()
-          .during(Duration.ofMillis(1500))
-          .atMost(Duration.ofSeconds(5))
-          .until(() -> config.get().deploymentReplicas() == 3);
+      awaitProblem(config, "cannot be read");
+      assertThat(config.get().deploymentReplicas()).isEqualTo(3);
 
       Files.writeString(file, "deploymentReplicas: 4");
       await().atMost(Duration.ofSeconds(10)).until(() -> changes.get() == 2);
       assertThat(config.get().deploymentReplicas()).isEqualTo(4);
+      await().atMost(Duration.ofSeconds(10)).until(() -> config.problem().isEmpty());
     }
+  }
+
+  @Test
+  void changeThatCouldNotBeToldIsToldAgain() throws IOException {
+    Path file = Files.writeString(folder.resolve("config.yaml"), "deploymentReplicas: 2");
+    var told = new AtomicInteger();
+    try (var config = new ConfigFile(file)) {
+      config.onChange(
+          () -> {
+            if (told.incrementAndGet() == 1) {
+              throw new IllegalStateException("nobody listens");
+            }
+          });
+
+      Files.writeString(file, "deploymentReplicas: 3");
+
+      awaitProblem(config, "nobody listens");
+      await().atMost(Duration.ofSeconds(10)).until(() -> config.problem().isEmpty());
+      assertThat(told).hasValue(2);
+    }
+  }
+
+  private static void awaitProblem(ConfigFile config, String text) {
+    await()
+        .atMost(Duration.ofSeconds(10))
+        .untilAsserted(
+            () ->
+                assertThat(config.problem())
+                    .hasValueSatisfying(problem -> assertThat(problem).contains(text)));
   }
 
   /** As the kubelet does it: the file is a link through a link to a folder, which is swapped. */

@@ -126,7 +126,7 @@ public final class HollowNodes implements AutoCloseable {
                   "--kubelet-port=" + (FIRST_PORT + i),
                   "--kubelet-read-only-port=" + (FIRST_READ_ONLY_PORT + i)));
       flags(cluster.version(), labels).forEach(command::add);
-      kubelets.put(names.get(i), island.launch(names.get(i), command));
+      kubelets.put(names.get(i), island.launchApart(names.get(i), command));
     }
     kubelets.forEach((name, kubelet) -> kubelet.awaitReady(LIMIT, () -> isReady(name)));
   }

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
@@ -18,6 +19,16 @@ import java.util.Map;
  * Unix socket, to the API server. All of it is held by processes, so nothing stays when they end.
  */
 final class NodeIsland implements AutoCloseable {
+
+  private static final String APART =
+      """
+      mount --bind "$1" /mnt
+      mount -t tmpfs tmpfs /tmp
+      mkdir -p "$1"
+      mount --bind /mnt "$1"
+      shift
+      exec "$@"
+      """;
 
   /** What the fake runtime of hollow nodes gives to every pod. */
   private static final String POD_ADDRESS = "192.168.192.168";
@@ -112,6 +123,19 @@ final class NodeIsland implements AutoCloseable {
         List.of("nsenter", "--target=" + holder.pid(), "--net", "--mount", "--root", "--wd"),
         command,
         Map.of());
+  }
+
+  /**
+   * The same with a /tmp of its own, apart from our folder: every hollow kubelet has its fake
+   * runtime at one path there, and two of them at one socket kill each other's pods.
+   */
+  ChildProcess launchApart(String name, List<String> command) {
+    var apart =
+        new ArrayList<>(
+            List.of("unshare", "--mount", "--propagation=private", "sh", "-euc", APART, "sh"));
+    apart.add(folder.toString());
+    apart.addAll(command);
+    return launch(name, apart);
   }
 
   /** Answers all HTTP requests, or all connections, on a port with yes. */
