@@ -20,7 +20,9 @@ import csi.v1.VolumeUsage;
 import io.grpc.Status.Code;
 import io.pmemcsi.driver.mount.MountTable;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Nested;
@@ -257,6 +259,39 @@ class NodeConformanceIT extends SharedDriver {
       assertThat(usage.getFirst().getUsed()).isGreaterThan(4 * MIB);
       assertThat(usage).allMatch(u -> u.getUsed() + u.getAvailable() <= u.getTotal());
       csi.unstage(volume.getVolumeId(), staging());
+    }
+
+    @Test
+    void aKataVolumeTellsWhatIsInItsImage() throws IOException {
+      Volume volume =
+          csi.create(Calls.request("kata", 64 * MIB).putParameters("kataContainers", "true"));
+      csi.stage(volume, staging(), mount("ext4"));
+      csi.publish(volume, staging(), target(), mount("ext4"));
+      long before = stats(volume.getVolumeId(), target().toString()).getUsage(0).getUsed();
+
+      Files.write(target().resolve("data"), new byte[(int) (4 * MIB)]);
+      flush(target());
+
+      VolumeUsage usage = stats(volume.getVolumeId(), target().toString()).getUsage(0);
+      assertThat(usage.getUsed()).isGreaterThanOrEqualTo(before + 4 * MIB);
+      assertThat(usage.getTotal()).isLessThan(64 * MIB);
+      csi.unpublish(volume.getVolumeId(), target());
+      csi.unstage(volume.getVolumeId(), staging());
+    }
+
+    private void flush(Path folder) throws IOException {
+      try (FileChannel channel = FileChannel.open(folder.resolve("data"))) {
+        channel.force(true);
+      }
+    }
+
+    @Test
+    void anEphemeralVolumeIsKnownByItsHandle() {
+      csi.publish(Calls.ephemeral("csi-1", target(), mount(""), Map.of("size", "32Mi")));
+
+      assertThat(stats("csi-1", target().toString()).getUsage(0).getTotal())
+          .isBetween(16 * MIB, 32 * MIB);
+      csi.unpublish("csi-1", target());
     }
 
     @Test

@@ -12,9 +12,11 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 
 /** What only the kernel knows of a block device: its number, and whether somebody uses it. */
 public final class BlockDevices {
@@ -28,7 +30,22 @@ public final class BlockDevices {
   private static final int S_IFMT = 0xf000;
   private static final int S_IFBLK = 0x6000;
 
+  /**
+   * Reads and writes past the page cache. The JDK can do it but does not export the option's type
+   * for compilers.
+   */
+  public static final OpenOption DIRECT =
+      Stream.of(openOptions()).filter(o -> o.toString().equals("DIRECT")).findFirst().orElseThrow();
+
   private BlockDevices() {}
+
+  private static OpenOption[] openOptions() {
+    try {
+      return (OpenOption[]) Class.forName("com.sun.nio.file.ExtendedOpenOption").getEnumConstants();
+    } catch (ClassNotFoundException e) {
+      throw new IllegalStateException("module jdk.unsupported is missing", e);
+    }
+  }
 
   /** A device that nobody can mount, erase or remove while it is held. */
   public interface Hold extends AutoCloseable {

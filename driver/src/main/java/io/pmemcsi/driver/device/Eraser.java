@@ -9,13 +9,11 @@ import io.pmemcsi.driver.volume.VolumeId;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,10 +27,6 @@ public final class Eraser {
   private static final int PIECE = 8 << 20;
   private static final int ALIGNMENT = 4096;
   private static final Duration REPORT_EVERY = Duration.ofSeconds(10);
-
-  /** The JDK supports direct I/O but does not export the option's type for compilers. */
-  private static final OpenOption DIRECT =
-      Stream.of(openOptions()).filter(o -> o.toString().equals("DIRECT")).findFirst().orElseThrow();
 
   private final Progress progress;
   private final Duration reportEvery;
@@ -124,7 +118,7 @@ public final class Eraser {
     ByteBuffer zeros = Zeros.BUFFER.duplicate();
     long directBytes = sizeBytes - sizeBytes % ALIGNMENT;
     long lastReport = System.nanoTime();
-    try (FileChannel channel = FileChannel.open(path, WRITE, DIRECT)) {
+    try (FileChannel channel = FileChannel.open(path, WRITE, BlockDevices.DIRECT)) {
       long done = 0;
       while (done < directBytes) {
         stopIfCancelled(call, path, done);
@@ -158,14 +152,6 @@ public final class Eraser {
     if (call.map(Cancellation::isCancelled).orElse(false)) {
       throw ToolFailedException.cancelled(
           Command.of("erase", device.toString(), "after %d bytes".formatted(done)));
-    }
-  }
-
-  private static OpenOption[] openOptions() {
-    try {
-      return (OpenOption[]) Class.forName("com.sun.nio.file.ExtendedOpenOption").getEnumConstants();
-    } catch (ClassNotFoundException e) {
-      throw new IllegalStateException("module jdk.unsupported is missing", e);
     }
   }
 

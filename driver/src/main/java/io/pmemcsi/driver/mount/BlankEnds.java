@@ -1,10 +1,14 @@
 package io.pmemcsi.driver.mount;
 
+import io.pmemcsi.driver.device.BlockDevices;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Set;
 
 /**
  * Whether the places where filesystems, partition tables and the like leave their signatures hold
@@ -17,20 +21,34 @@ final class BlankEnds {
   private static final long END = 1L << 20;
 
   private static final int PIECE = 128 << 10;
+  private static final int ALIGNMENT = 4096;
   private static final ByteBuffer ZEROS = ByteBuffer.allocateDirect(PIECE).asReadOnlyBuffer();
 
   private BlankEnds() {}
 
   static boolean of(Path device) throws IOException {
-    try (FileChannel channel = FileChannel.open(device, StandardOpenOption.READ)) {
-      long size = channel.size();
-      return isBlank(channel, 0, Math.min(END, size))
-          && isBlank(channel, Math.max(0, size - END), size);
+    try {
+      // memory that is looked at once is not worth a place in the page cache
+      return of(device, Set.of(StandardOpenOption.READ, BlockDevices.DIRECT));
+    } catch (IOException e) {
+      // odd sizes and some filesystems do not allow that; bad memory fails again
+      return of(device, Set.of(StandardOpenOption.READ));
     }
   }
 
-  private static boolean isBlank(FileChannel channel, long from, long to) throws IOException {
-    ByteBuffer piece = ByteBuffer.allocateDirect(PIECE);
+  private static boolean of(Path device, Set<OpenOption> options) throws IOException {
+    // memory of an arena goes back at once, that of a buffer when the garbage collector finds it
+    try (FileChannel channel = FileChannel.open(device, options);
+        Arena arena = Arena.ofConfined()) {
+      ByteBuffer piece = arena.allocate(PIECE, ALIGNMENT).asByteBuffer();
+      long size = channel.size();
+      return isBlank(channel, piece, 0, Math.min(END, size))
+          && isBlank(channel, piece, Math.max(0, size - END), size);
+    }
+  }
+
+  private static boolean isBlank(FileChannel channel, ByteBuffer piece, long from, long to)
+      throws IOException {
     long position = from;
     while (position < to) {
       piece.clear().limit((int) Math.min(PIECE, to - position));

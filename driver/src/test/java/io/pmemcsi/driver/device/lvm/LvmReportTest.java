@@ -34,6 +34,13 @@ class LvmReportTest {
   }
 
   @Test
+  void numbersThatNoFloatingPointNumberCanHoldSurvive() throws Exception {
+    String large = recorded("lvm/fullreport.json").replace("1052770304", "9007199254740993");
+
+    assertThat(LvmReport.parse(large).groups().getFirst().sizeBytes()).isEqualTo(9007199254740993L);
+  }
+
+  @Test
   void devicesKnowTheirGroup() throws Exception {
     assertThat(LvmReport.parse(recorded("lvm/pvs.json")).physicalVolumes())
         .containsExactlyInAnyOrder(
