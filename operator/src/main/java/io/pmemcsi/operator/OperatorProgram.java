@@ -204,7 +204,8 @@ public final class OperatorProgram implements AutoCloseable {
                 .withRateLimiter(pace.limiter())
                 .withRetry(pace.retry().get()));
     var program = new OperatorProgram(operator, workers, client, ownClient, lease, config);
-    program.run(options.metrics(), registry, facts.get());
+    var liveness = new Liveness(clock, program::watches, metrics::queued, metrics::finished);
+    program.run(options.metrics(), registry, facts.get(), liveness::problem);
     config.ifPresent(file -> file.onChange(generic::configurationChanged));
     return program;
   }
@@ -234,9 +235,12 @@ public final class OperatorProgram implements AutoCloseable {
   }
 
   private void run(
-      Optional<ListenAddress> address, PrometheusRegistry registry, ClusterFacts facts) {
+      Optional<ListenAddress> address,
+      PrometheusRegistry registry,
+      ClusterFacts facts,
+      Supplier<Optional<String>> problem) {
     try {
-      address.ifPresent(where -> endpoint = HttpEndpoint.start(where, pages(registry)));
+      address.ifPresent(where -> endpoint = HttpEndpoint.start(where, pages(registry, problem)));
       operator.start();
     } catch (OperatorException e) {
       close();
@@ -278,20 +282,24 @@ public final class OperatorProgram implements AutoCloseable {
     LOG.atInfo().log("PMEM-CSI operator stopped.");
   }
 
-  private Map<String, Page> pages(PrometheusRegistry registry) {
+  private Map<String, Page> pages(PrometheusRegistry registry, Supplier<Optional<String>> problem) {
     var pages = new HashMap<>(Pages.metrics("/metrics", registry));
-    pages.put("/healthz", Pages.health(Optional::empty));
+    pages.put("/healthz", Pages.health(problem));
     pages.put("/readyz", Pages.health(this::notReady));
     return pages;
   }
 
   private Optional<String> notReady() {
-    return operator.getRuntimeInfo().isStarted()
-            && operator.getRuntimeInfo().allEventSourcesAreHealthy()
+    return watches()
         ? config
             .flatMap(ConfigFile::problem)
             .map("the configuration file is wrong, that from before is used: "::concat)
         : Optional.of("caches are not filled");
+  }
+
+  private boolean watches() {
+    return operator.getRuntimeInfo().isStarted()
+        && operator.getRuntimeInfo().allEventSourcesAreHealthy();
   }
 
   private static KnownFacts facts(

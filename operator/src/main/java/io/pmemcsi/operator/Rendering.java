@@ -10,12 +10,12 @@ import io.pmemcsi.api.generic.GenericSettings;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.api.pmem.PmemSettings;
 import io.pmemcsi.base.error.UsageException;
+import io.pmemcsi.operator.certs.BadCertificateException;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.KubernetesVersion;
 import io.pmemcsi.operator.generic.GenericBlueprint;
 import io.pmemcsi.operator.generic.OperatorConfig;
 import io.pmemcsi.operator.pmem.PmemBlueprint;
-import io.pmemcsi.operator.pmem.PmemCertificates;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -93,7 +93,11 @@ public final class Rendering {
 
   private static List<HasMetadata> pmem(PmemCSIDeployment resource, ClusterFacts facts) {
     PmemSettings settings = PmemSettings.of(resource);
-    return PmemBlueprint.of(settings, facts, PmemCertificates.assumed(settings)).wanted();
+    try {
+      return PmemBlueprint.assumed(settings, facts).wanted();
+    } catch (BadCertificateException e) {
+      throw new UsageException(String.valueOf(e.getMessage()), e);
+    }
   }
 
   /** With the configuration of an operator that has none, and in the operator's own namespace. */

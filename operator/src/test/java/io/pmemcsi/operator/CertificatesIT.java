@@ -5,14 +5,18 @@ import static io.pmemcsi.operator.TlsSecrets.encoded;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.Resource;
 import io.pmemcsi.api.pmem.DeploymentCondition;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
-import io.pmemcsi.operator.certs.CertificateCheck;
+import io.pmemcsi.operator.certs.TlsCall;
 import io.pmemcsi.operator.certs.TlsFiles;
+import io.pmemcsi.operator.facts.ClusterFacts;
+import io.pmemcsi.operator.facts.KubernetesVersion;
 import io.pmemcsi.testbed.kubernetes.Certificates;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
@@ -21,6 +25,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -146,11 +153,121 @@ class CertificatesIT {
         .contains("not signed by the given CA");
   }
 
-  /** A client may know the bundle of before or of after each change, and so may a server. */
+  @Test
+  void goodInlineCertificatesAreStoredAndUsed() {
+    var first = new Certificates("first");
+    create(inline(first));
+
+    awaitPhase("Initializing");
+    assertThat(condition("CertsVerified")).isEqualTo("True");
+    assertThat(condition("CertsReady")).isEqualTo("True");
+    assertThat(served().authority()).isEqualTo(first.authorityPem());
+    assertThat(decoded(caBundle())).isEqualTo(first.authorityPem());
+    assertThat(TlsCall.failure(decoded(caBundle()), served(), serverName(), Instant.now()))
+        .isEmpty();
+    // render tells the same, secret included
+    var facts =
+        ClusterFacts.assumed(
+            KubernetesVersion.parse(sandbox.version().toString()),
+            sandbox.namespace(),
+            InstalledOperator.IMAGE);
+    List<HasMetadata> rendered = new Rendering().objects(self().get(), facts);
+    assertThat(rendered).extracting(HasMetadata::getKind).contains("Secret");
+    assertThat(rendered)
+        .allSatisfy(
+            object ->
+                assertThat(Containment.missing(object, client.resource(object).get())).isEmpty());
+
+    var second = new Certificates("second");
+    String spec = inline(second);
+    Edits.edit(
+        self(),
+        resource -> {
+          resource.setSpec(resource(spec).getSpec());
+          return resource;
+        });
+
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .untilAsserted(() -> assertThat(decoded(caBundle())).isEqualTo(second.authorityPem()));
+    assertThat(served().authority()).isEqualTo(second.authorityPem());
+  }
+
+  private String inline(Certificates authority) {
+    var server =
+        authority.issue(
+            "CN=controller", serverName(), H + "-webhook." + sandbox.namespace() + ".svc");
+    return "caCert: %s, registryCert: %s, registryKey: %s"
+        .formatted(
+            encoded(authority.authorityPem()),
+            encoded(server.certificatePem()),
+            encoded(server.keyPem()));
+  }
+
+  /**
+   * Nothing stays that was said about certificates which are no longer there or no longer named.
+   */
+  @Test
+  void conditionsFollowTheTlsMaterial() {
+    create("controllerTLSSecret: mine");
+    awaitPhase("Failed");
+    assertThat(conditions()).isEqualTo("False False");
+
+    var authority = new Certificates("mine");
+    var server = authority.issue("CN=controller", serverName(), webhookName());
+    Secret secret = TlsSecrets.of(sandbox.namespace(), "mine", authority);
+    secret.getData().put("tls.crt", encoded(server.certificatePem()));
+    secret.getData().put("tls.key", encoded(server.keyPem()));
+    client.resource(secret).create();
+    awaitConditions("True True");
+
+    client.resource(secret).delete();
+    awaitConditions("False False");
+
+    Edits.edit(
+        self(),
+        resource -> {
+          resource.setSpec(resource("").getSpec());
+          return resource;
+        });
+    awaitConditions("none none");
+  }
+
+  private void awaitConditions(String verifiedAndReady) {
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .untilAsserted(() -> assertThat(conditions()).isEqualTo(verifiedAndReady));
+  }
+
+  private String conditions() {
+    return condition("CertsVerified") + " " + condition("CertsReady");
+  }
+
+  private String serverName() {
+    return H + "-scheduler." + sandbox.namespace() + ".svc";
+  }
+
+  private String webhookName() {
+    return H + "-webhook." + sandbox.namespace() + ".svc";
+  }
+
+  /**
+   * A client may know the bundle of before or of after each change, and so may a server. In each
+   * state that is half written, too, the API server reaches the webhook.
+   */
   @Test
   void renewalAndChangeOfTheAuthorityLeaveNobodyOut() {
     create("controllerTLS: {managed: true, validityDays: 4, renewBeforeDays: 2}");
     awaitPhase("Initializing");
+    var time = new AtomicReference<>(Instant.now());
+    var calls = new AtomicInteger();
+    var failures = new CopyOnWriteArrayList<String>();
+    operator.beforeEachWrite(
+        () -> {
+          calls.incrementAndGet();
+          TlsCall.failure(decoded(caBundle()), served(), webhookName(), time.get())
+              .ifPresent(failures::add);
+        });
     Instant start = Instant.now();
     TlsFiles before = served();
     var authorities = new HashSet<>(List.of(before.authority()));
@@ -160,6 +277,7 @@ class CertificatesIT {
       Instant now = start.plusMillis((long) (day * Duration.ofDays(1).toMillis()));
       Instant expired = status().certificateExpires();
       operator.stop();
+      time.set(now);
       operator
           .withClock(Clock.offset(Clock.systemUTC(), Duration.between(Instant.now(), now)))
           .start();
@@ -178,14 +296,13 @@ class CertificatesIT {
 
     assertThat(authorities).as("bundles").hasSizeGreaterThan(2);
     assertThat(servers).as("server certificates").hasSizeGreaterThan(3);
+    assertThat(failures).isEmpty();
+    assertThat(calls).hasValueGreaterThan(14);
   }
 
   private void assertTrusted(String who, TlsFiles client, TlsFiles server, Instant now) {
     var files = new TlsFiles(client.authority(), server.certificate(), server.key());
-    String name = H + "-scheduler." + sandbox.namespace() + ".svc";
-    var check = CertificateCheck.of(files, List.of(name), now);
-    assertThat(check.broken()).as(who + " at " + now).isEmpty();
-    assertThat(check.missingNames()).isEmpty();
+    assertThat(TlsCall.failure(client.authority(), files, serverName(), now)).as(who).isEmpty();
   }
 
   private TlsFiles served() {
@@ -193,6 +310,14 @@ class CertificatesIT {
   }
 
   private void create(String spec) {
+    client.resource(resource(spec)).create();
+  }
+
+  private Resource<PmemCSIDeployment> self() {
+    return client.resources(PmemCSIDeployment.class).withName(NAME);
+  }
+
+  private static PmemCSIDeployment resource(String spec) {
     var resource =
         (PmemCSIDeployment)
             new Rendering()
@@ -205,7 +330,7 @@ class CertificatesIT {
                     """
                         .formatted(spec));
     resource.setMetadata(new ObjectMetaBuilder().withName(NAME).build());
-    client.resource(resource).create();
+    return resource;
   }
 
   private Secret secret(String name) {

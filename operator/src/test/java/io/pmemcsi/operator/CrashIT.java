@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.Event;
+import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
@@ -13,12 +14,20 @@ import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.embedded.EmbeddedKubernetes;
 import io.pmemcsi.embedded.fault.RandomFaults;
 import io.pmemcsi.embedded.fault.RequestFault.Moment;
+import io.pmemcsi.operator.facts.ClusterProbe;
+import io.pmemcsi.operator.pmem.PmemReconciler;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntConsumer;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,6 +41,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class CrashIT {
 
   private static final int SEEDS = Boolean.getBoolean("pmem-csi.campaign") ? 500 : 6;
+  private static final int AT_ONCE = 4;
+  private static final Duration LIMIT = Duration.ofSeconds(30);
   private static final String NAMESPACE = "pmem-csi";
   private static final String NAME = "crash.example.com";
   private static final String H = "crash-example-com";
@@ -71,18 +82,21 @@ class CrashIT {
       expected = world.snapshot();
     }
     assertThat(expected).hasSizeGreaterThan(20);
-    for (int n = 1; n <= writes; n++) {
-      try (var world = new World()) {
-        world.start();
-        world.killAtWrite(n, moment, 1, world::create);
-        world.start();
-        world.awaitSettled(1);
-        await("killed at write " + n + " " + moment)
-            .atMost(Duration.ofSeconds(20))
-            .untilAsserted(() -> assertThat(world.snapshot()).isEqualTo(expected));
-        assertThat(world.events()).containsExactly("NewDeployment");
-      }
-    }
+    atEachWrite(
+        writes,
+        n -> {
+          try (var world = new World()) {
+            world.disturb(n, moment);
+            world.start();
+            world.killAtWrite(n, moment, 1, world::create);
+            world.start();
+            world.awaitSettled(1);
+            await("killed at write " + n + " " + moment)
+                .atMost(LIMIT)
+                .untilAsserted(() -> assertThat(world.snapshot()).isEqualTo(expected));
+            assertThat(world.events()).containsExactly("NewDeployment");
+          }
+        });
   }
 
   @ParameterizedTest
@@ -98,19 +112,22 @@ class CrashIT {
       expected = world.snapshot();
     }
     assertThat(expected.keySet()).noneMatch(name -> name.startsWith("Deployment"));
-    for (int n = 1; n <= writes; n++) {
-      try (var world = new World()) {
-        world.start();
-        world.create();
-        world.awaitSettled(1);
-        world.killAtWrite(n, moment, 2, world::update);
-        world.start();
-        world.awaitSettled(2);
-        await("killed at write " + n + " " + moment)
-            .atMost(Duration.ofSeconds(20))
-            .untilAsserted(() -> assertThat(world.snapshot()).isEqualTo(expected));
-      }
-    }
+    atEachWrite(
+        writes,
+        n -> {
+          try (var world = new World()) {
+            world.start();
+            world.create();
+            world.awaitSettled(1);
+            world.disturb(n, moment);
+            world.killAtWrite(n, moment, 2, world::update);
+            world.start();
+            world.awaitSettled(2);
+            await("killed at write " + n + " " + moment)
+                .atMost(LIMIT)
+                .untilAsserted(() -> assertThat(world.snapshot()).isEqualTo(expected));
+          }
+        });
   }
 
   @ParameterizedTest
@@ -125,20 +142,90 @@ class CrashIT {
       assertThat(world.snapshot()).isEmpty();
     }
     assertThat(writes).isGreaterThan(20);
-    for (int n = 1; n <= writes; n++) {
-      try (var world = new World()) {
-        world.start();
-        world.create();
-        world.awaitSettled(1);
-        world.killAtWrite(n, moment, world::delete, world::gone);
-        world.start();
-        await("killed at write " + n + " " + moment)
-            .atMost(Duration.ofSeconds(20))
-            .untilAsserted(
-                () -> {
-                  assertThat(world.gone()).isTrue();
-                  assertThat(world.snapshot()).isEmpty();
-                });
+    atEachWrite(
+        writes,
+        n -> {
+          try (var world = new World()) {
+            world.start();
+            world.create();
+            world.awaitSettled(1);
+            world.disturb(n, moment);
+            world.killAtWrite(n, moment, world::delete, world::gone);
+            world.start();
+            await("killed at write " + n + " " + moment)
+                .atMost(LIMIT)
+                .untilAsserted(
+                    () -> {
+                      assertThat(world.gone()).isTrue();
+                      assertThat(world.snapshot()).isEmpty();
+                    });
+          }
+        });
+  }
+
+  /** Somebody else makes an object in the last moment, and the operator dies right after. */
+  @Test
+  void foreignObjectIsNeverAdoptedWhereverItAppears() {
+    List<HasMetadata> wanted;
+    try (var world = new World()) {
+      wanted =
+          new Rendering()
+              .objects(
+                  new Rendering().read(FULL),
+                  new ClusterProbe(world.client).facts(NAMESPACE, "image:one"));
+    }
+    assertThat(wanted).hasSizeGreaterThan(15);
+    atEachWrite(
+        wanted.size(),
+        n -> {
+          HasMetadata foreign = wanted.get(n - 1);
+          try (var world = new World()) {
+            world
+                .server
+                .faults()
+                .onWrite(
+                    write -> {
+                      if (write.verb().equals("create")
+                          && write.plural().equals(foreign.getPlural())
+                          && world.appeared.compareAndSet(false, true)) {
+                        world.client.resource(foreign).create();
+                        world.server.faults().cutOffAtWrite(2, Moment.AFTER);
+                      }
+                    });
+            world.start();
+            world.create();
+            await().atMost(LIMIT).until(() -> world.appeared.get());
+            world.stop();
+            world.server.faults().clear();
+            world.start();
+            await(foreign.getKind())
+                .atMost(LIMIT)
+                .untilAsserted(() -> assertThat(world.phase()).isEqualTo("Failed"));
+            HasMetadata kept = world.client.resource(foreign).get();
+            assertThat(kept.getMetadata().getOwnerReferences()).isEmpty();
+            assertThat(kept.getMetadata().getManagedFields())
+                .noneMatch(entry -> PmemReconciler.FIELD_MANAGER.equals(entry.getManager()));
+          }
+        });
+  }
+
+  /** Several at once: each spends most of its time waiting. */
+  private static void atEachWrite(int writes, IntConsumer point) {
+    try (var threads = Executors.newFixedThreadPool(AT_ONCE)) {
+      List<Future<?>> points =
+          IntStream.rangeClosed(1, writes)
+              .<Future<?>>mapToObj(n -> threads.submit(() -> point.accept(n)))
+              .toList();
+      for (Future<?> each : points) {
+        try {
+          each.get();
+        } catch (ExecutionException e) {
+          threads.shutdownNow();
+          throw new AssertionError(String.valueOf(e.getMessage()), e);
+        } catch (InterruptedException e) {
+          threads.shutdownNow();
+          throw new IllegalStateException(e);
+        }
       }
     }
   }
@@ -232,6 +319,7 @@ class CrashIT {
 
     private final EmbeddedKubernetes server = EmbeddedKubernetes.start();
     private final KubernetesClient client = client(server);
+    private final AtomicBoolean appeared = new AtomicBoolean();
     private Optional<OperatorProgram> program = Optional.empty();
     private Optional<KubernetesClient> operatorClient = Optional.empty();
 
@@ -254,6 +342,27 @@ class CrashIT {
                       Optional.empty(), Optional.of("image:one"), Optional.empty(), false),
                   Map.of("WATCH_NAMESPACE", NAMESPACE),
                   Clock.systemUTC()));
+    }
+
+    /** In every other life events come late and more than once, too. */
+    void disturb(int number, Moment moment) {
+      if (moment == Moment.AFTER) {
+        server.faults().follow(new RandomFaults(number, 0, 150));
+      }
+    }
+
+    void stop() {
+      program.orElseThrow().close();
+      operatorClient.orElseThrow().close();
+    }
+
+    String phase() {
+      return client
+          .resources(PmemCSIDeployment.class)
+          .withName(NAME)
+          .get()
+          .getStatus()
+          .phaseOrNew();
     }
 
     void create() {

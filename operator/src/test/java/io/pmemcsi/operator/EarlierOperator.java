@@ -94,17 +94,23 @@ record EarlierOperator(TestDriver driver, ClusterFacts facts) {
     }
 
     @Override
-    public void create(HasMetadata wanted) {
-      write(wanted);
+    public HasMetadata create(HasMetadata wanted) {
+      return write(wanted);
     }
+
+    @Override
+    public void takeOver(HasMetadata created, HasMetadata wanted) {}
+
+    @Override
+    public void rehearse(HasMetadata wanted) {}
 
     @Override
     public void apply(HasMetadata actual, HasMetadata wanted) {
       write(wanted);
     }
 
-    private void write(HasMetadata wanted) {
-      client
+    private HasMetadata write(HasMetadata wanted) {
+      return client
           .resource(wanted)
           .fieldManager(PmemReconciler.FIELD_MANAGER)
           .forceConflicts()

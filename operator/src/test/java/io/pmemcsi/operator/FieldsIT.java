@@ -47,9 +47,11 @@ class FieldsIT {
           "logLevel: 5",
           "logFormat: json",
           "nodeSelector: {a: b, c: d}",
+          "nodeSelector: {a: b}",
           "nodeSelector: {}",
           "pmemPercentage: 50",
           "kubeletDir: /data/kubelet",
+          "kubeletDir: /data/kubelet/",
           "maxUnavailable: 20%",
           "nodeDriverResources: {requests: {cpu: 110m}, limits: {memory: 1Gi}}",
           "nodeDriverResources: {requests: {cpu: 120m}}",
@@ -57,8 +59,11 @@ class FieldsIT {
           "nodeRegistrarResources: {requests: {cpu: 140m}}",
           "controllerTLSSecret: tls",
           "controllerTLSSecret: tls, controllerReplicas: 3",
+          "controllerTLSSecret: tls, controllReplicas: 2",
           "controllerTLSSecret: tls, mutatePods: Never",
+          "controllerTLSSecret: tls, mutatePods: Try",
           "controllerTLSSecret: tls, schedulerNodePort: 31234",
+          "controllerTLSSecret: tls, schedulerNodePort: 0",
           "controllerTLSSecret: tls, controllerDriverResources: {requests: {cpu: 150m}}",
           "labels: {team: a}");
 
@@ -111,7 +116,7 @@ class FieldsIT {
 
     change("labels: {one: b}");
 
-    awaitObjects("labels: {one: b}");
+    awaitObjects("labels: {one: b}", false);
     assertThat(Leftovers.objects(client, sandbox.namespace(), H, NAME))
         .allSatisfy(
             object ->
@@ -224,6 +229,15 @@ class FieldsIT {
   }
 
   private void awaitObjects(String spec) {
+    awaitObjects(spec, true);
+  }
+
+  /**
+   * Waits for the objects of a resource.
+   *
+   * @param exactly whether nothing may be left of what was wanted before
+   */
+  private void awaitObjects(String spec, boolean exactly) {
     var facts =
         ClusterFacts.assumed(
             KubernetesVersion.parse(sandbox.version().toString()),
@@ -237,7 +251,11 @@ class FieldsIT {
             () -> {
               var missing = new ArrayList<String>();
               for (HasMetadata object : wanted) {
-                missing.addAll(Containment.missing(object, client.resource(object).get()));
+                HasMetadata actual = client.resource(object).get();
+                missing.addAll(Containment.missing(object, actual));
+                if (exactly && missing.isEmpty()) {
+                  missing.addAll(Fresh.differences(client, object, actual));
+                }
               }
               assertThat(missing).isEmpty();
               assertThat(names(Leftovers.objects(client, sandbox.namespace(), H, NAME)))

@@ -39,6 +39,7 @@ final class InstalledOperator implements AutoCloseable {
   private final List<String> writes = new CopyOnWriteArrayList<>();
   private final AtomicInteger writesLeft = new AtomicInteger(Integer.MAX_VALUE);
   private final AtomicReference<Hook> hook = new AtomicReference<>(Hook.NONE);
+  private final AtomicReference<Runnable> watcher = new AtomicReference<>(() -> {});
   private CompletableFuture<Void> hookDone = CompletableFuture.completedFuture(null);
   private Clock clock = Clock.systemUTC();
   private Optional<OperatorProgram> program = Optional.empty();
@@ -52,7 +53,7 @@ final class InstalledOperator implements AutoCloseable {
             .withHttpClientBuilderConsumer(
                 builder ->
                     builder.addOrReplaceInterceptor(
-                        "writes", new Recorder(writes, writesLeft, hook)))
+                        "writes", new Recorder(writes, writesLeft, hook, watcher)))
             .build();
   }
 
@@ -112,6 +113,11 @@ final class InstalledOperator implements AutoCloseable {
                 done.completeExceptionally(e);
               }
             }));
+  }
+
+  /** Something that happens each time before a write of the operator is sent. */
+  void beforeEachWrite(Runnable action) {
+    watcher.set(action);
   }
 
   /** Returns when that has happened, and throws what it threw. */
@@ -185,16 +191,23 @@ final class InstalledOperator implements AutoCloseable {
     private static final Hook NONE = new Hook("nowhere", () -> {});
   }
 
-  private record Recorder(List<String> writes, AtomicInteger left, AtomicReference<Hook> hook)
+  private record Recorder(
+      List<String> writes,
+      AtomicInteger left,
+      AtomicReference<Hook> hook,
+      AtomicReference<Runnable> watcher)
       implements Interceptor {
     @Override
     public void before(BasicBuilder builder, HttpRequest request, RequestTags tags) {
-      boolean write = !request.method().equals("GET");
+      boolean write =
+          !request.method().equals("GET")
+              && !String.valueOf(request.uri().getQuery()).contains("dryRun=All");
       if (left.get() < 0 || (write && left.decrementAndGet() < 0)) {
         throw new IllegalStateException("this operator is dead");
       }
       if (write) {
         writes.add(request.method() + " " + request.uri().getPath());
+        watcher.get().run();
         Hook waiting = hook.get();
         if (request.uri().getPath().endsWith(waiting.pathEnd())
             && hook.compareAndSet(waiting, Hook.NONE)) {

@@ -88,15 +88,59 @@ class ManyDeploymentsIT {
                     .contains("\"one.example.com\" selects the same nodes: " + node);
               });
 
-      client.resources(PmemCSIDeployment.class).withName("two.example.com").delete();
-
+      // a third one, on nodes that others share
+      create("three.example.com", "test/one");
       await()
           .atMost(Duration.ofSeconds(30))
           .untilAsserted(
-              () ->
-                  assertThat(exclusive("one.example.com").map(DeploymentCondition::status))
-                      .contains("True"));
+              () -> {
+                assertThat(message("one.example.com")).contains("three", "two");
+                assertThat(message("two.example.com")).contains("one", "three");
+                assertThat(message("three.example.com")).contains("one", "two");
+              });
+
+      // it moves elsewhere
+      Edits.edit(
+          client.resources(PmemCSIDeployment.class).withName("three.example.com"),
+          resource -> {
+            resource.setSpec(resource("three.example.com", "test/three").getSpec());
+            return resource;
+          });
+      awaitExclusive("three.example.com");
+      await()
+          .atMost(Duration.ofSeconds(30))
+          .untilAsserted(
+              () -> assertThat(message("one.example.com")).contains("two").doesNotContain("three"));
+
+      // the node goes to another driver, and back
+      label(node, "test/two", "no");
+      awaitExclusive("one.example.com");
+      awaitExclusive("two.example.com");
+      label(node, "test/two", "yes");
+      await()
+          .atMost(Duration.ofSeconds(30))
+          .untilAsserted(() -> assertThat(message("one.example.com")).contains("two"));
+
+      client.resources(PmemCSIDeployment.class).withName("two.example.com").delete();
+
+      awaitExclusive("one.example.com");
     }
+  }
+
+  private void label(String node, String key, String value) {
+    Edits.edit(
+        client.nodes().withName(node),
+        object -> {
+          object.getMetadata().getLabels().put(key, value);
+          return object;
+        });
+  }
+
+  private void awaitExclusive(String name) {
+    await(name)
+        .atMost(Duration.ofSeconds(30))
+        .untilAsserted(
+            () -> assertThat(exclusive(name).map(DeploymentCondition::status)).contains("True"));
   }
 
   @Test
@@ -145,6 +189,10 @@ class ManyDeploymentsIT {
   }
 
   private void create(String name, String label) {
+    client.resource(resource(name, label)).create();
+  }
+
+  private static PmemCSIDeployment resource(String name, String label) {
     var resource =
         (PmemCSIDeployment)
             new Rendering()
@@ -157,6 +205,6 @@ class ManyDeploymentsIT {
                     """
                         .formatted(label));
     resource.setMetadata(new ObjectMetaBuilder().withName(name).build());
-    client.resource(resource).create();
+    return resource;
   }
 }

@@ -3,28 +3,42 @@ package io.pmemcsi.operator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.sun.net.httpserver.HttpServer;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.rbac.RoleBuilder;
+import io.fabric8.kubernetes.api.model.storage.CSIDriver;
+import io.fabric8.kubernetes.api.model.storage.CSIDriverBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.pmemcsi.api.pmem.DeploymentCondition;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
+import io.pmemcsi.api.pmem.UnpreparedNode;
+import io.pmemcsi.operator.facts.ClusterFacts;
+import io.pmemcsi.operator.facts.ClusterProbe;
+import io.pmemcsi.operator.facts.KubernetesVersion;
 import io.pmemcsi.operator.install.OperatorInstallation;
+import io.pmemcsi.operator.pmem.PmemReconciler;
 import io.pmemcsi.testbed.kubernetes.PaperNodes;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
+import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -77,6 +91,65 @@ class PmemDeploymentIT {
           .map(DeploymentCondition::status)
           .contains("True");
       assertThat(events()).containsExactlyInAnyOrder("NewDeployment", "Running");
+    }
+  }
+
+  @Test
+  void nodeWithoutPreparedMemoryIsNamedUntilItHasSome() throws IOException {
+    var managed = new AtomicLong();
+    var random = ThreadLocalRandom.current();
+    // an address of this machine that no other test uses, because the port is a fixed one
+    String ip = "127.%d.%d.77".formatted(random.nextInt(1, 255), random.nextInt(255));
+    HttpServer pod = HttpServer.create(new InetSocketAddress(ip, 10010), 0);
+    pod.createContext(
+        "/metrics",
+        exchange -> {
+          byte[] text =
+              "pmem_amount_total 9.0E9\npmem_amount_managed %d\n"
+                  .formatted(managed.get())
+                  .getBytes(StandardCharsets.UTF_8);
+          exchange.sendResponseHeaders(200, text.length);
+          exchange.getResponseBody().write(text);
+          exchange.close();
+        });
+    pod.start();
+    sandbox.cleanUp(() -> pod.stop(0));
+    operator.start();
+    create(spec());
+    try (var nodes = PaperNodes.create(sandbox.cluster(), 1, LABELS).runPods()) {
+      awaitPhase("Running");
+      assertThat(status().unpreparedNodes()).isEmpty();
+      operator.stop();
+      Pod running = client.pods().inNamespace(sandbox.namespace()).list().getItems().getFirst();
+      client
+          .resource(running)
+          .editStatus(
+              edited -> {
+                edited.getStatus().setPodIP(ip);
+                return edited;
+              });
+
+      operator.start();
+
+      await()
+          .atMost(Duration.ofSeconds(30))
+          .untilAsserted(
+              () ->
+                  assertThat(status().unpreparedNodes())
+                      .extracting(UnpreparedNode::node)
+                      .isEqualTo(nodes.names()));
+      assertThat(status().unpreparedNodes().getFirst().reason())
+          .contains("manages no persistent memory");
+      assertThat(status().phase()).isEqualTo("Running");
+
+      // asked again after a minute, or by the next operator
+      operator.stop();
+      managed.set(1L << 30);
+      operator.start();
+
+      await()
+          .atMost(Duration.ofSeconds(30))
+          .untilAsserted(() -> assertThat(status().unpreparedNodes()).isEmpty());
     }
   }
 
@@ -153,7 +226,7 @@ class PmemDeploymentIT {
   }
 
   @Test
-  void foreignObjectMakesItFailUntilThatObjectIsGone() {
+  void foreignObjectMakesItFailUntilThatObjectIsGone() throws Exception {
     HasMetadata foreign =
         client
             .resource(
@@ -176,10 +249,135 @@ class PmemDeploymentIT {
         .isEqualTo(foreign.getMetadata().getResourceVersion());
     assertThat(daemonSet()).isEmpty();
 
+    // it is looked at again and again, and told once
+    double runs = runs();
+    await().atMost(Duration.ofSeconds(30)).until(() -> runs() > runs + 1);
+    assertThat(events()).containsExactlyInAnyOrder("NewDeployment", "Failed");
+
     client.resource(foreign).delete();
 
     awaitPhase("Initializing");
     assertThat(events()).containsExactlyInAnyOrder("NewDeployment", "Failed");
+  }
+
+  private double runs() throws Exception {
+    return read("/metrics")
+        .lines()
+        .filter(line -> line.startsWith("pmem_csi_deployment_reconcile{name=\"" + NAME))
+        .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+        .findFirst()
+        .orElse(0);
+  }
+
+  @Test
+  void everyForeignObjectIsNamedAndNoneIsTouched() {
+    var resource = (PmemCSIDeployment) new Rendering().read(withController());
+    resource.setMetadata(new ObjectMetaBuilder().withName(NAME).build());
+    List<HasMetadata> foreign =
+        new Rendering().objects(resource, facts()).stream().map(sandbox::create).toList();
+    assertThat(foreign).extracting(HasMetadata::getKind).contains("CSIDriver", "DaemonSet");
+    operator.start();
+
+    create(withController());
+
+    awaitPhase("Failed");
+    assertThat(foreign)
+        .allSatisfy(
+            object -> {
+              assertThat(status().reason())
+                  .contains(
+                      "%s \"%s\"".formatted(object.getKind(), object.getMetadata().getName()));
+              assertThat(client.resource(object).get().getMetadata().getManagedFields())
+                  .noneMatch(entry -> PmemReconciler.FIELD_MANAGER.equals(entry.getManager()));
+            });
+    assertThat(operator.writes()).noneMatch(write -> write.startsWith("DELETE"));
+
+    foreign.forEach(object -> client.resource(object).delete());
+
+    awaitPhase("Initializing");
+  }
+
+  /** Also where it comes while the driver runs: somebody deletes our object and makes his own. */
+  @Test
+  void foreignObjectInPlaceOfOursIsKept() {
+    operator.start();
+    create(spec());
+    awaitPhase("Initializing");
+    operator.stop();
+    CSIDriver ours = client.storage().v1().csiDrivers().withName(NAME).get();
+    client.resource(ours).delete();
+    var theirs =
+        sandbox.create(
+            new CSIDriverBuilder()
+                .withNewMetadata()
+                .withName(NAME)
+                .endMetadata()
+                .withNewSpec()
+                .withAttachRequired(true)
+                .endSpec()
+                .build());
+
+    operator.start();
+
+    awaitPhase("Failed");
+    assertThat(status().reason()).contains("CSIDriver \"%s\"".formatted(NAME));
+    assertThat(client.resource(theirs).get().getMetadata().getResourceVersion())
+        .isEqualTo(theirs.getMetadata().getResourceVersion());
+  }
+
+  @Test
+  void replicasAreLeftToAnAutoscalerUnlessTheResourceSetsThem() {
+    operator.start();
+    create(withController());
+    awaitPhase("Initializing");
+    var controller =
+        client.apps().deployments().inNamespace(sandbox.namespace()).withName(H + "-controller");
+    controller.scale(3);
+    // something of ours is mended meanwhile, so that the object is really written again
+    Edits.edit(
+        controller,
+        object -> {
+          object.getMetadata().getLabels().put("app.kubernetes.io/part-of", "other");
+          return object;
+        });
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .untilAsserted(
+            () ->
+                assertThat(controller.get().getMetadata().getLabels())
+                    .containsEntry("app.kubernetes.io/part-of", "pmem-csi"));
+    assertThat(controller.get().getSpec().getReplicas()).isEqualTo(3);
+
+    Edits.edit(
+        client.resources(PmemCSIDeployment.class).withName(NAME),
+        resource -> {
+          var wanted =
+              (PmemCSIDeployment)
+                  new Rendering().read(withController() + "  controllerReplicas: 2\n");
+          resource.setSpec(wanted.getSpec());
+          return resource;
+        });
+
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .untilAsserted(() -> assertThat(controller.get().getSpec().getReplicas()).isEqualTo(2));
+    controller.scale(5);
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .untilAsserted(() -> assertThat(controller.get().getSpec().getReplicas()).isEqualTo(2));
+  }
+
+  @Test
+  void factsOfTheServerAreThoseThatRenderAssumes() {
+    assertThat(new ClusterProbe(client).facts(sandbox.namespace(), InstalledOperator.IMAGE))
+        .isEqualTo(facts());
+  }
+
+  private ClusterFacts facts() {
+    return ClusterFacts.assumed(
+        KubernetesVersion.parse(sandbox.version().toString()),
+        sandbox.namespace(),
+        InstalledOperator.IMAGE);
   }
 
   @Test

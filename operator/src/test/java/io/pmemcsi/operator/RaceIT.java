@@ -42,7 +42,7 @@ class RaceIT {
     driver.daemonSet().delete();
     // what an earlier process had sent reaches the server now, and a controller reacts at once
     operator.beforeWrite(
-        "/daemonsets/" + driver.prefix() + "-node",
+        "/daemonsets",
         () -> {
           client.resource(late).fieldManager(PmemReconciler.FIELD_MANAGER).serverSideApply();
           Edits.edit(
@@ -69,7 +69,7 @@ class RaceIT {
   }
 
   @Test
-  void foreignObjectThatAppearsInTheLastMomentIsGivenBackUnchanged() {
+  void foreignObjectThatAppearsInTheLastMomentIsNotTouched() {
     var foreign =
         new RoleBuilder()
             .withNewMetadata()
@@ -78,17 +78,18 @@ class RaceIT {
             .withLabels(Map.of("somebody", "else"))
             .endMetadata()
             .build();
-    operator.beforeWrite(
-        "/roles/" + foreign.getMetadata().getName(), () -> client.resource(foreign).create());
+    operator.beforeWrite("/roles", () -> client.resource(foreign).create());
     operator.start();
 
     driver.create("");
 
     driver.awaitPhase("Failed");
     assertThat(driver.status().reason()).contains(foreign.getMetadata().getName());
+    operator.awaitHook();
     var kept = client.resource(foreign).get();
     assertThat(kept.getMetadata().getLabels()).isEqualTo(Map.of("somebody", "else"));
     assertThat(kept.getMetadata().getOwnerReferences()).isEmpty();
+    assertThat(kept.getMetadata().getManagedFields()).hasSize(1);
     assertThat(kept.getRules()).isNullOrEmpty();
   }
 

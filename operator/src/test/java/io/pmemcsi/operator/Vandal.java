@@ -1,6 +1,7 @@
 package io.pmemcsi.operator;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.Service;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
@@ -12,6 +13,7 @@ import io.fabric8.kubernetes.api.model.rbac.Role;
 import io.fabric8.kubernetes.api.model.rbac.RoleBinding;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /** Somebody who edits objects of the operator: what matters most in each kind, and the marks. */
 final class Vandal {
@@ -25,23 +27,36 @@ final class Vandal {
     object.getMetadata().getLabels().put("mine", "kept");
     object.getMetadata().setOwnerReferences(List.of());
     switch (object) {
-      case DaemonSet set ->
-          set.getSpec().getTemplate().getSpec().getContainers().getFirst().setImage(TRACE);
-      case Deployment deployment ->
-          deployment.getSpec().getTemplate().getSpec().getContainers().getFirst().setImage(TRACE);
-      case Service service -> service.getSpec().getSelector().replaceAll((key, value) -> TRACE);
+      case DaemonSet set -> spoil(set.getSpec().getTemplate().getSpec());
+      case Deployment deployment -> spoil(deployment.getSpec().getTemplate().getSpec());
+      case Service service -> service.getSpec().setSelector(Map.of("app", TRACE));
       case Secret secret -> secret.getData().replaceAll((key, value) -> TlsSecrets.encoded(TRACE));
       case Role role -> role.getRules().getFirst().setVerbs(List.of(TRACE));
       case ClusterRole role -> role.getRules().getFirst().setVerbs(List.of(TRACE));
       case RoleBinding binding -> binding.getSubjects().getFirst().setName(TRACE);
       case ClusterRoleBinding binding -> binding.getSubjects().getFirst().setName(TRACE);
-      case MutatingWebhookConfiguration hook ->
-          hook.getWebhooks().getFirst().getClientConfig().getService().setName(TRACE);
+      case MutatingWebhookConfiguration hook -> {
+        hook.getWebhooks().getFirst().getClientConfig().getService().setName(TRACE);
+        hook.getWebhooks().getFirst().getObjectSelector().setMatchLabels(Map.of("app", TRACE));
+      }
       default -> {
         // the spec of a CSIDriver never changes, and a ServiceAccount has nothing but its marks
       }
     }
     return object;
+  }
+
+  /** Another image, a label that no node has, and rights that are none of the pod's business. */
+  private static void spoil(PodSpec pod) {
+    pod.getContainers().getFirst().setImage(TRACE);
+    pod.setNodeSelector(Map.of("app", TRACE));
+    pod.setServiceAccountName(TRACE);
+  }
+
+  private static boolean isSpoilt(PodSpec pod) {
+    return pod.getContainers().getFirst().getImage().equals(TRACE)
+        || pod.getServiceAccountName().equals(TRACE)
+        || (pod.getNodeSelector() != null && pod.getNodeSelector().containsValue(TRACE));
   }
 
   /** Where an object still shows that he was there. */
@@ -58,23 +73,8 @@ final class Vandal {
             });
     boolean spoilt =
         switch (object) {
-          case DaemonSet set ->
-              set.getSpec()
-                  .getTemplate()
-                  .getSpec()
-                  .getContainers()
-                  .getFirst()
-                  .getImage()
-                  .equals(TRACE);
-          case Deployment deployment ->
-              deployment
-                  .getSpec()
-                  .getTemplate()
-                  .getSpec()
-                  .getContainers()
-                  .getFirst()
-                  .getImage()
-                  .equals(TRACE);
+          case DaemonSet set -> isSpoilt(set.getSpec().getTemplate().getSpec());
+          case Deployment deployment -> isSpoilt(deployment.getSpec().getTemplate().getSpec());
           case Service service -> service.getSpec().getSelector().containsValue(TRACE);
           case Secret secret -> secret.getData().containsValue(TlsSecrets.encoded(TRACE));
           case Role role ->
@@ -86,7 +86,8 @@ final class Vandal {
           case ClusterRoleBinding binding ->
               binding.getSubjects().stream().anyMatch(to -> to.getName().equals(TRACE));
           case MutatingWebhookConfiguration hook ->
-              hook.getWebhooks().getFirst().getClientConfig().getService().getName().equals(TRACE);
+              hook.getWebhooks().getFirst().getClientConfig().getService().getName().equals(TRACE)
+                  || hook.getWebhooks().getFirst().getObjectSelector().toString().contains(TRACE);
           default -> false;
         };
     if (spoilt) {

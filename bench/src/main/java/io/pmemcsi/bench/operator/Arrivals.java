@@ -70,6 +70,24 @@ final class Arrivals implements AutoCloseable {
     return last;
   }
 
+  /**
+   * Waits until an object was made again.
+   *
+   * @param since when it was deleted
+   */
+  long awaitAgain(HasMetadata object, long since, Duration limit) throws InterruptedException {
+    long deadline = since + limit.toNanos();
+    Long at;
+    while ((at = seen.get(key(object))) == null || at < since) {
+      if (System.nanoTime() > deadline) {
+        throw new IllegalStateException(
+            "%s was not made again within %d s".formatted(key(object), limit.toSeconds()));
+      }
+      Thread.sleep(POLL_MILLIS);
+    }
+    return at;
+  }
+
   @Override
   public void close() {
     informers.forEach(SharedIndexInformer::close);

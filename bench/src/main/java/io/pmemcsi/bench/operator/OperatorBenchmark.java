@@ -6,6 +6,7 @@ import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
+import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
 import io.pmemcsi.bench.Benchmark;
 import io.pmemcsi.bench.Figure;
 import io.pmemcsi.operator.Rendering;
@@ -30,6 +31,10 @@ public final class OperatorBenchmark implements Benchmark {
   private static final int WARM_UP = 40;
   private static final int WARM = 21;
   private static final int MANY = 200;
+
+  /** No node here has the labels that the drivers look for. */
+  private static final String SETTLED = PmemCSIDeploymentStatus.PHASE_INITIALIZING;
+
   private static final Duration IDLE = Duration.ofMinutes(1);
 
   @Override
@@ -103,6 +108,8 @@ public final class OperatorBenchmark implements Benchmark {
       }
       figures.add(
           Figure.atMost(300, "creation to last object, warm, median", median(warm) * 1000, "ms"));
+      figures.add(
+          Figure.atMost(1, "deleted object to made again, slowest kind", mend(arrivals), "s"));
       removeAll();
       figures.add(Figure.atMost(60, "%d resources settle".formatted(MANY), settleMany(), "s"));
       figures.add(
@@ -126,6 +133,21 @@ public final class OperatorBenchmark implements Benchmark {
       return (arrivals.awaitAll(wanted, LIMIT) - start) / 1e9;
     }
 
+    /** Every object of one resource, one after the other. */
+    private double mend(Arrivals arrivals) throws InterruptedException {
+      PmemCSIDeployment resource = resource("bench-%d.example.com".formatted(made++));
+      List<HasMetadata> objects = objects(resource);
+      client.resource(resource).create();
+      arrivals.awaitAll(objects, LIMIT);
+      double slowest = 0;
+      for (HasMetadata object : objects) {
+        long start = System.nanoTime();
+        client.resource(object).delete();
+        slowest = Math.max(slowest, (arrivals.awaitAgain(object, start, LIMIT) - start) / 1e9);
+      }
+      return slowest;
+    }
+
     private double settleMany() throws InterruptedException {
       long start = System.nanoTime();
       for (int i = 0; i < MANY; i++) {
@@ -135,10 +157,23 @@ public final class OperatorBenchmark implements Benchmark {
           "%d resources settle".formatted(MANY),
           () ->
               all().stream()
-                      .filter(resource -> resource.getStatus().observedGeneration() != null)
+                      .filter(resource -> resource.getStatus().phaseOrNew().equals(SETTLED))
                       .count()
                   == MANY);
-      return (System.nanoTime() - start) / 1e9;
+      double seconds = (System.nanoTime() - start) / 1e9;
+      int drivers =
+          client
+              .apps()
+              .daemonSets()
+              .inNamespace(sandbox.namespace())
+              .withLabel("app.kubernetes.io/component", "node")
+              .list()
+              .getItems()
+              .size();
+      if (drivers != MANY) {
+        throw new IllegalStateException("%d of %d drivers are there".formatted(drivers, MANY));
+      }
+      return seconds;
     }
 
     private double idleWrites() throws InterruptedException {

@@ -3,10 +3,7 @@ package io.pmemcsi.operator.engine;
 import static java.net.HttpURLConnection.HTTP_CONFLICT;
 import static java.net.HttpURLConnection.HTTP_NOT_FOUND;
 
-import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.fabric8.kubernetes.api.model.ListOptionsBuilder;
-import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -20,6 +17,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 
 /**
  * The cluster through the API server: the caches of the running controller for reading, server-side
@@ -29,6 +29,7 @@ import java.util.Optional;
  */
 public final class ApiCluster<P extends HasMetadata> implements Cluster {
 
+  private static final int UNPROCESSABLE = 422;
   private static final int WAITS_FOR_DELETION = 40;
   private static final long WAIT_MILLIS = 50;
 
@@ -49,6 +50,30 @@ public final class ApiCluster<P extends HasMetadata> implements Cluster {
     return cached.isPresent() ? cached : read(wanted);
   }
 
+  /** At once, because most of them are not in the cache when a resource is new. */
+  @Override
+  public List<Optional<HasMetadata>> findAll(List<HasMetadata> wanted) {
+    try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      List<Future<Optional<HasMetadata>>> found =
+          wanted.stream().map(object -> threads.submit(() -> find(object))).toList();
+      return found.stream().map(ApiCluster::get).toList();
+    }
+  }
+
+  private static Optional<HasMetadata> get(Future<Optional<HasMetadata>> found) {
+    try {
+      return found.get();
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof RuntimeException failure) {
+        throw failure;
+      }
+      throw new IllegalStateException(e.getCause());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while objects were looked for", e);
+    }
+  }
+
   @Override
   public List<HasMetadata> ownedBy(Owner owner) {
     var result = new ArrayList<HasMetadata>();
@@ -66,58 +91,166 @@ public final class ApiCluster<P extends HasMetadata> implements Cluster {
   @Override
   public boolean matches(HasMetadata actual, HasMetadata wanted) {
     return new OwnedFields(fieldManager, client().getKubernetesSerialization())
-        .match(actual, wanted);
+            .match(actual, wanted)
+        && surplus(actual, wanted).isEmpty();
   }
 
   /**
-   * Without force, so that an object which somebody else created in this very moment is not
-   * overwritten; if it merely took our values on top of its own, they are taken off again. It may
-   * also be our own one: a write whose answer was lost is sent again, and one of a process that has
-   * just died may arrive late. A controller that has touched it meanwhile does not make it foreign.
+   * By a POST, which fails where an object is: whatever somebody else made in this very moment
+   * stays as it is. What is there may be our own, too: a write whose answer was lost is sent again,
+   * and one of a process that has just died may arrive late.
    */
   @Override
-  public void create(HasMetadata wanted) {
+  public HasMetadata create(HasMetadata wanted) {
     HasMetadata created;
     try {
-      created = client().resource(wanted).fieldManager(fieldManager).serverSideApply();
+      created =
+          client()
+              .getKubernetesSerialization()
+              .unmarshal(client().raw(path(wanted), "POST", wanted), wanted.getClass());
     } catch (KubernetesClientException e) {
-      if (e.getCode() == HTTP_CONFLICT
-          && read(wanted).filter(other -> !sameOwner(other, wanted)).isPresent()) {
+      if (e.getCode() == UNPROCESSABLE) {
+        throw new RefusedObjectException(wanted, e);
+      }
+      if (e.getCode() != HTTP_CONFLICT) {
+        throw e;
+      }
+      HasMetadata other = read(wanted).orElseThrow(() -> e);
+      if (!sameOwner(other, wanted)) {
         throw new ForeignObjectException(ObjectRef.of(wanted));
       }
-      throw e;
-    }
-    boolean onlyOurs =
-        created.getMetadata().getManagedFields().stream()
-            .allMatch(entry -> fieldManager.equals(entry.getManager()));
-    if (!onlyOurs && before(created).filter(other -> !sameOwner(other, wanted)).isPresent()) {
-      withdraw(created);
-      throw new ForeignObjectException(ObjectRef.of(wanted));
+      return other;
     }
     source(created)
         .ifPresent(
             source -> source.handleRecentResourceCreate(ResourceID.fromResource(created), created));
+    return created;
+  }
+
+  private String path(HasMetadata object) {
+    String version = object.getApiVersion();
+    String namespace = object.getMetadata().getNamespace();
+    return (version.contains("/") ? "/apis/" : "/api/")
+        + version
+        + (namespace == null ? "" : "/namespaces/" + namespace)
+        + "/"
+        + object.getPlural()
+        + "?fieldManager="
+        + fieldManager;
+  }
+
+  /** Where the server filled in values, they must not count as ours: others may change them. */
+  @Override
+  public void takeOver(HasMetadata created, HasMetadata wanted) {
+    if (!matches(created, wanted)) {
+      written(created, applied(created, wanted));
+    }
   }
 
   /** With the uid of the object that was looked at: another one of the same name is a conflict. */
   @Override
   public void apply(HasMetadata actual, HasMetadata wanted) {
-    wanted.getMetadata().setUid(actual.getMetadata().getUid());
+    HasMetadata ours =
+        new Takeover(fieldManager)
+            .of(actual)
+            .map(
+                fields ->
+                    patch(
+                        actual,
+                        List.of(
+                            Map.of(
+                                "op",
+                                "replace",
+                                "path",
+                                "/metadata/managedFields",
+                                "value",
+                                fields))))
+            .orElse(actual);
     try {
-      HasMetadata applied =
-          client().resource(wanted).fieldManager(fieldManager).forceConflicts().serverSideApply();
-      source(applied)
-          .ifPresent(
-              source ->
-                  source.handleRecentResourceUpdate(
-                      ResourceID.fromResource(applied), applied, actual));
+      HasMetadata applied = applied(ours, wanted);
+      List<String> surplus = surplus(applied, wanted);
+      written(
+          actual,
+          surplus.isEmpty()
+              ? applied
+              : patch(
+                  applied,
+                  surplus.reversed().stream()
+                      .map(pointer -> Map.of("op", "remove", "path", pointer))
+                      .toList()));
     } catch (KubernetesClientException e) {
       if (ImmutableFieldException.isCauseOf(e)) {
         throw new ImmutableFieldException(ObjectRef.of(wanted), e);
       }
-      throw e;
+      throw e.getCode() == UNPROCESSABLE ? new RefusedObjectException(wanted, e) : e;
+    }
+  }
+
+  private HasMetadata applied(HasMetadata actual, HasMetadata wanted) {
+    wanted.getMetadata().setUid(actual.getMetadata().getUid());
+    try {
+      return client()
+          .resource(wanted)
+          .fieldManager(fieldManager)
+          .forceConflicts()
+          .serverSideApply();
     } finally {
       wanted.getMetadata().setUid(null);
+    }
+  }
+
+  /** Only if nobody changed the object since. */
+  private HasMetadata patch(HasMetadata actual, List<? extends Map<String, ?>> changes) {
+    var operations = new ArrayList<Map<String, ?>>(changes);
+    operations.add(
+        Map.of(
+            "op",
+            "replace",
+            "path",
+            "/metadata/resourceVersion",
+            "value",
+            actual.getMetadata().getResourceVersion()));
+    return client()
+        .resource(actual)
+        .patch(
+            new PatchContext.Builder()
+                .withPatchType(PatchType.JSON)
+                .withFieldManager(fieldManager)
+                .build(),
+            client().getKubernetesSerialization().asJson(operations));
+  }
+
+  private List<String> surplus(HasMetadata actual, HasMetadata wanted) {
+    var serialization = client().getKubernetesSerialization();
+    return Selectors.surplus(
+        serialization.convertValue(wanted, Map.class),
+        serialization.convertValue(actual, Map.class));
+  }
+
+  private void written(HasMetadata before, HasMetadata now) {
+    source(now)
+        .ifPresent(
+            source -> source.handleRecentResourceUpdate(ResourceID.fromResource(now), now, before));
+  }
+
+  @Override
+  public void rehearse(HasMetadata wanted) {
+    try {
+      client()
+          .resource(wanted)
+          .patch(
+              new PatchContext.Builder()
+                  .withPatchType(PatchType.SERVER_SIDE_APPLY)
+                  .withFieldManager(fieldManager)
+                  .withForce(true)
+                  .withDryRun(List.of("All"))
+                  .build(),
+              wanted);
+    } catch (KubernetesClientException e) {
+      // what cannot be changed is made anew, and nobody can tell beforehand how that goes
+      if (!ImmutableFieldException.isCauseOf(e)) {
+        throw e.getCode() == UNPROCESSABLE ? new RefusedObjectException(wanted, e) : e;
+      }
     }
   }
 
@@ -186,41 +319,8 @@ public final class ApiCluster<P extends HasMetadata> implements Cluster {
     return false;
   }
 
-  /** Applying nothing gives back every field that we took, and changes no other. */
-  private void withdraw(HasMetadata object) {
-    var nothing = new GenericKubernetesResource();
-    nothing.setApiVersion(object.getApiVersion());
-    nothing.setKind(object.getKind());
-    nothing.setMetadata(
-        new ObjectMetaBuilder()
-            .withName(object.getMetadata().getName())
-            .withNamespace(object.getMetadata().getNamespace())
-            .withUid(object.getMetadata().getUid())
-            .build());
-    client().resource(nothing).fieldManager(fieldManager).serverSideApply();
-  }
-
   private Optional<HasMetadata> read(HasMetadata object) {
     return Optional.ofNullable(client().resource(object).get());
-  }
-
-  /**
-   * The object before its last change, from the server's history. Its present state cannot tell who
-   * made it: it shows our marks in any case, and times are counted in whole seconds.
-   */
-  @SuppressWarnings("unchecked")
-  private Optional<HasMetadata> before(HasMetadata object) {
-    long version = Long.parseLong(object.getMetadata().getResourceVersion());
-    var options =
-        new ListOptionsBuilder()
-            .withFieldSelector("metadata.name=" + object.getMetadata().getName())
-            .withResourceVersion(Long.toString(version - 1))
-            .withResourceVersionMatch("Exact")
-            .build();
-    var kind = client().resources((Class<HasMetadata>) object.getClass());
-    String namespace = object.getMetadata().getNamespace();
-    var found = namespace == null ? kind.list(options) : kind.inNamespace(namespace).list(options);
-    return found.getItems().stream().findFirst();
   }
 
   private boolean sameOwner(HasMetadata one, HasMetadata other) {

@@ -10,6 +10,11 @@ public interface Cluster {
   /** The object of the wanted one's kind and name; asks the server when the cache has none. */
   Optional<HasMetadata> find(HasMetadata wanted);
 
+  /** The same for many, in their order. */
+  default List<Optional<HasMetadata>> findAll(List<HasMetadata> wanted) {
+    return wanted.stream().map(this::find).toList();
+  }
+
   /** Every watched object that shows the owner's mark, except copies that others made. */
   List<HasMetadata> ownedBy(Owner owner);
 
@@ -21,7 +26,20 @@ public interface Cluster {
    *
    * @throws ForeignObjectException if one of that name appeared meanwhile
    */
-  void create(HasMetadata wanted);
+  HasMetadata create(HasMetadata wanted);
+
+  /**
+   * Takes note that every field of an object which was just created is ours, so that it can be
+   * taken back one day.
+   */
+  void takeOver(HasMetadata created, HasMetadata wanted);
+
+  /**
+   * Asks whether the server would have an object as it is wanted.
+   *
+   * @throws RefusedObjectException if not
+   */
+  void rehearse(HasMetadata wanted);
 
   /**
    * Brings this very object to the wanted values, whoever set them last.

@@ -78,7 +78,7 @@ public final class DryRunCluster implements Cluster {
   }
 
   @Override
-  public void create(HasMetadata wanted) {
+  public HasMetadata create(HasMetadata wanted) {
     // the engine creates again at once what it has just deleted
     Optional<HasMetadata> replaced =
         intents.isEmpty() || intents.getLast().after().isPresent()
@@ -91,6 +91,17 @@ public final class DryRunCluster implements Cluster {
       intents.removeLast();
     }
     intents.add(new Intent(replaced, Optional.of(wanted)));
+    return wanted;
+  }
+
+  /** Nothing was created of which to take note. */
+  @Override
+  public void takeOver(HasMetadata created, HasMetadata wanted) {}
+
+  /** Nobody asks for it: everything here is a rehearsal. */
+  @Override
+  public void rehearse(HasMetadata wanted) {
+    throw new UnsupportedOperationException("a dry run is a rehearsal: " + ObjectRef.of(wanted));
   }
 
   @Override

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 /**
  * Brings the objects of one owner to what is wanted: looks first, refuses to start over a foreign
@@ -49,11 +50,26 @@ public final class Engine {
   private record Pair(HasMetadata wanted, Optional<HasMetadata> actual) {}
 
   public Outcome bring(Owner owner, Blueprint blueprint, Cluster cluster) {
+    return bring(owner, blueprint, object -> false, cluster);
+  }
+
+  /**
+   * The same for objects that the server may refuse: it is asked before anything is written.
+   *
+   * @param doubtful which objects to ask about, where they differ from what is there
+   * @throws RefusedObjectException for the first one that the server would refuse
+   */
+  public Outcome bring(
+      Owner owner, Blueprint blueprint, Predicate<HasMetadata> doubtful, Cluster cluster) {
     var report = new Report();
     List<Pair> pairs = look(owner, blueprint, cluster, report);
     if (!report.conflicts.isEmpty()) {
       return report.outcome();
     }
+    pairs.stream()
+        .filter(pair -> doubtful.test(pair.wanted()))
+        .filter(pair -> pair.actual().filter(it -> cluster.matches(it, pair.wanted())).isEmpty())
+        .forEach(pair -> cluster.rehearse(pair.wanted()));
     try {
       for (Pair pair : pairs) {
         write(pair, cluster, report);
@@ -62,6 +78,8 @@ public final class Engine {
       report.conflicts.add(e.object());
       return report.outcome();
     }
+    // last, because nobody waits for it; what a crash leaves out is made up for by the next apply
+    report.created.forEach(pair -> cluster.takeOver(pair.actual().orElseThrow(), pair.wanted()));
     prune(owner, blueprint, cluster, report);
     return report.outcome();
   }
@@ -83,16 +101,20 @@ public final class Engine {
   }
 
   private List<Pair> look(Owner owner, Blueprint blueprint, Cluster cluster, Report report) {
-    var pairs = new ArrayList<Pair>();
-    for (HasMetadata wanted : blueprint.wanted()) {
-      HasMetadata marked = serialization.clone(wanted);
+    var wanted = new ArrayList<HasMetadata>();
+    for (HasMetadata object : blueprint.wanted()) {
+      HasMetadata marked = serialization.clone(object);
       marks.put(marked, owner);
       PortProtocols.fillIn(marked);
-      Optional<HasMetadata> actual = cluster.find(marked);
-      if (actual.isPresent() && !marks.on(actual.get(), owner)) {
-        report.conflicts.add(ObjectRef.of(marked));
+      wanted.add(marked);
+    }
+    List<Optional<HasMetadata>> found = cluster.findAll(wanted);
+    var pairs = new ArrayList<Pair>();
+    for (int i = 0; i < wanted.size(); i++) {
+      if (found.get(i).filter(actual -> !marks.on(actual, owner)).isPresent()) {
+        report.conflicts.add(ObjectRef.of(wanted.get(i)));
       }
-      pairs.add(new Pair(marked, actual));
+      pairs.add(new Pair(wanted.get(i), found.get(i)));
     }
     return pairs;
   }
@@ -101,7 +123,7 @@ public final class Engine {
     HasMetadata wanted = pair.wanted();
     var ref = ObjectRef.of(wanted);
     if (pair.actual().isEmpty()) {
-      cluster.create(wanted);
+      report.created.add(new Pair(wanted, Optional.of(cluster.create(wanted))));
       report.applied.add(ref);
       return;
     }
@@ -129,7 +151,7 @@ public final class Engine {
   private void recreate(HasMetadata actual, HasMetadata wanted, Cluster cluster, Report report) {
     var ref = ObjectRef.of(wanted);
     if (cluster.delete(actual)) {
-      cluster.create(wanted);
+      report.created.add(new Pair(wanted, Optional.of(cluster.create(wanted))));
       report.recreated.add(ref);
     } else {
       report.pending.add(ref);
@@ -143,9 +165,8 @@ public final class Engine {
         unwanted.add(object);
       }
     }
-    for (HasMetadata former : blueprint.formerly()) {
-      cluster
-          .find(former)
+    for (Optional<HasMetadata> former : cluster.findAll(blueprint.formerly())) {
+      former
           .filter(object -> marks.on(object, owner) && !blueprint.wants(object))
           .filter(object -> unwanted.stream().noneMatch(other -> same(object, other)))
           .ifPresent(unwanted::add);
@@ -180,6 +201,7 @@ public final class Engine {
 
   /** Collects the outcome while the work goes on. */
   private static final class Report {
+    private final List<Pair> created = new ArrayList<>();
     private final List<ObjectRef> applied = new ArrayList<>();
     private final List<ObjectRef> recreated = new ArrayList<>();
     private final List<ObjectRef> pruned = new ArrayList<>();

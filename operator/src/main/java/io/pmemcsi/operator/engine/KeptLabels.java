@@ -6,6 +6,7 @@ import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -52,20 +53,19 @@ record KeptLabels(String fieldManager) {
   }
 
   private Set<String> ours(HasMetadata actual, List<String> path) {
+    var result = new HashSet<String>();
     for (var entry : actual.getMetadata().getManagedFields()) {
-      if (fieldManager.equals(entry.getManager())
-          && "Apply".equals(entry.getOperation())
-          && entry.getFieldsV1() != null) {
+      if (fieldManager.equals(entry.getManager()) && entry.getFieldsV1() != null) {
         Object fields = entry.getFieldsV1().getAdditionalProperties();
         for (String step : path) {
           fields = fields instanceof Map<?, ?> map ? map.get(step) : null;
         }
         if (fields instanceof Map<?, ?> map) {
-          return Set.copyOf(map.keySet().stream().map(String::valueOf).toList());
+          map.keySet().stream().map(String::valueOf).forEach(result::add);
         }
       }
     }
-    return Set.of();
+    return result;
   }
 
   private static Optional<PodTemplateSpec> template(HasMetadata object) {

@@ -7,9 +7,10 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * How an object shows whose it is: an owner reference where Kubernetes allows one, a label with the
- * owner's uid (which also selects what is watched), and an annotation with the owner's name, so
- * that an object whose owner reference somebody removed still leads to its owner.
+ * How an object shows whose it is: an owner reference where Kubernetes allows one, and a label with
+ * the owner's uid (which also selects what is watched). An annotation with the owner's name leads
+ * from the object to its owner; it is no mark by itself, because a name can be used again, and the
+ * objects of an earlier resource may have been left for somebody else.
  *
  * @param domain prefix of the label and the annotation, for example {@code pmem-csi.intel.com}
  */
@@ -35,11 +36,7 @@ public record Marks(String domain) {
     }
   }
 
-  /**
-   * Whether an object on the server was made for this owner, or for an earlier one of the same
-   * name: names are unique, so that one is gone, and its objects are about to follow or were left
-   * behind.
-   */
+  /** Whether an object on the server was made for this very owner. */
   boolean on(HasMetadata object, Owner owner) {
     var metadata = object.getMetadata();
     boolean referenced =
@@ -48,10 +45,7 @@ public record Marks(String domain) {
                 .anyMatch(reference -> reference.getUid().equals(owner.uid()));
     boolean labelled =
         metadata.getLabels() != null && owner.uid().equals(metadata.getLabels().get(uidLabel()));
-    boolean annotated =
-        metadata.getAnnotations() != null
-            && description(owner).equals(metadata.getAnnotations().get(ownerAnnotation()));
-    return referenced || labelled || annotated;
+    return referenced || labelled;
   }
 
   /**

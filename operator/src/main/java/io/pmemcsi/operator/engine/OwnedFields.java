@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,10 +33,21 @@ record OwnedFields(String fieldManager, KubernetesSerialization serialization) {
 
   private static final Set<String> NAMES = Set.of("name", "namespace", "uid");
 
-  /** From 1.21 on owned as a whole; the server adds nothing, and a label less selects more. */
-  private static final Set<String> SELECTORS = Set.of("nodeSelector", "selector", "matchLabels");
-
   private static final Set<String> AMOUNTS = Set.of("limits", "requests", "sizeLimit");
+
+  /**
+   * What servers fill into elements of lists that are owned as a whole: the scope of a webhook's
+   * rule, the life of a projected token, the version of a field reference, the unit of a resource
+   * reference, the group of a binding's subject, the protocol of a port.
+   */
+  private static final Map<String, String> DEFAULTS =
+      Map.of(
+          "scope", "*",
+          "expirationSeconds", "3600",
+          "apiVersion", "v1",
+          "divisor", "0",
+          "apiGroup", "rbac.authorization.k8s.io",
+          "protocol", "TCP");
 
   boolean match(HasMetadata actual, HasMetadata wanted) {
     Optional<Map<?, ?>> fields = record(actual);
@@ -55,10 +67,18 @@ record OwnedFields(String fieldManager, KubernetesSerialization serialization) {
         && nothingElse(want, have, fields.get());
   }
 
+  /**
+   * What we applied, or else what we created: where the server filled nothing in, both are the
+   * same.
+   */
   private Optional<Map<?, ?>> record(HasMetadata actual) {
+    return record(actual, "Apply").or(() -> record(actual, "Update"));
+  }
+
+  private Optional<Map<?, ?>> record(HasMetadata actual, String operation) {
     return actual.getMetadata().getManagedFields().stream()
         .filter(entry -> fieldManager.equals(entry.getManager()))
-        .filter(entry -> "Apply".equals(entry.getOperation()) && entry.getFieldsV1() != null)
+        .filter(entry -> operation.equals(entry.getOperation()) && entry.getFieldsV1() != null)
         .<Map<?, ?>>map(entry -> entry.getFieldsV1().getAdditionalProperties())
         .findFirst();
   }
@@ -145,15 +165,18 @@ record OwnedFields(String fieldManager, KubernetesSerialization serialization) {
         .allMatch(name -> wanted.containsKey(name) || !actual.containsKey(name));
   }
 
-  /** Owned as a whole: the server may have filled in more. */
+  /**
+   * Owned as a whole: nothing may be there that is not wanted, except what the server fills in. The
+   * record cannot tell a default from a value that we once set.
+   */
   private static boolean contains(Object name, @Nullable Object want, @Nullable Object have) {
     if (want == null || isNothing(want)) {
-      return true;
+      return isNothing(have) || String.valueOf(have).equals(DEFAULTS.get(String.valueOf(name)));
     }
     return switch (want) {
-      case Map<?, ?> wanted when SELECTORS.contains(name) -> wanted.equals(have);
+      case Map<?, ?> wanted when Selectors.is(name) -> wanted.equals(have);
       case Map<?, ?> wanted when have instanceof Map<?, ?> actual ->
-          wanted.keySet().stream()
+          Stream.concat(wanted.keySet().stream(), actual.keySet().stream())
               .allMatch(key -> contains(within(name, key), wanted.get(key), actual.get(key)));
       case List<?> wanted when have instanceof List<?> actual -> {
         boolean all = wanted.size() == actual.size();

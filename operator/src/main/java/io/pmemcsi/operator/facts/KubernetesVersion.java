@@ -9,7 +9,7 @@ public record KubernetesVersion(int major, int minor) implements Comparable<Kube
   /** The oldest version for which the operator makes objects. */
   public static final KubernetesVersion OLDEST = new KubernetesVersion(1, 20);
 
-  /** The newest version that is tried by the tests; later ones are treated alike. */
+  /** The newest version whose objects the tests compare; later ones are treated alike. */
   public static final KubernetesVersion NEWEST_KNOWN = new KubernetesVersion(1, 36);
 
   private static final Pattern TEXT = Pattern.compile("v?(\\d+)\\.(\\d+).*");

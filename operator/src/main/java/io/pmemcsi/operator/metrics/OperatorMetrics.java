@@ -2,7 +2,9 @@ package io.pmemcsi.operator.metrics;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.javaoperatorsdk.operator.api.monitoring.Metrics;
+import io.javaoperatorsdk.operator.api.reconciler.Constants;
 import io.javaoperatorsdk.operator.api.reconciler.RetryInfo;
+import io.javaoperatorsdk.operator.processing.GroupVersionKind;
 import io.javaoperatorsdk.operator.processing.event.Event;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.pmemcsi.operator.engine.Outcome;
@@ -16,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -24,15 +27,9 @@ public final class OperatorMetrics implements Metrics, OutcomeListener {
 
   private static final String PREFIX = "pmem_csi_operator_";
 
-  private record Identity(String kind, String namespace, String name, String uid) {
-
-    boolean is(String otherNamespace, String otherName) {
-      return namespace.equals(otherNamespace) && name.equals(otherName);
-    }
-  }
-
   private final Map<Identity, String> phases = new ConcurrentHashMap<>();
   private final Map<Identity, AtomicLong> reconciles = new ConcurrentHashMap<>();
+  private final AtomicLong finished = new AtomicLong();
   private final Counter events;
   private final Counter runs;
   private final Counter errors;
@@ -87,13 +84,14 @@ public final class OperatorMetrics implements Metrics, OutcomeListener {
     runs.labelValues(resource.getKind()).inc();
     if (resource.getMetadata().getNamespace() == null) {
       // the name without a namespace says which resource only for those of the whole cluster
-      reconciles.computeIfAbsent(identity(resource), key -> new AtomicLong()).incrementAndGet();
+      reconciles.computeIfAbsent(Identity.of(resource), key -> new AtomicLong()).incrementAndGet();
     }
   }
 
   @Override
   public void reconciliationExecutionFinished(HasMetadata resource, Map<String, Object> metadata) {
     running.dec();
+    finished.incrementAndGet();
   }
 
   @Override
@@ -104,11 +102,14 @@ public final class OperatorMetrics implements Metrics, OutcomeListener {
 
   @Override
   public void cleanupDoneFor(ResourceID resource, Map<String, Object> metadata) {
-    String name = resource.getName();
-    String namespace = resource.getNamespace().orElse("");
-    phases.keySet().removeIf(identity -> identity.is(namespace, name));
-    reconciles.keySet().removeIf(identity -> identity.is(namespace, name));
-    subResources.forget(name::equals);
+    if (metadata.get(Constants.RESOURCE_GVK_KEY) instanceof GroupVersionKind kind) {
+      String namespace = resource.getNamespace().orElse("");
+      forget(
+          identity ->
+              identity.kind().equals(kind.getKind())
+                  && identity.namespace().equals(namespace)
+                  && identity.name().equals(resource.getName()));
+    }
   }
 
   @Override
@@ -131,18 +132,33 @@ public final class OperatorMetrics implements Metrics, OutcomeListener {
 
   @Override
   public void owns(HasMetadata resource, List<HasMetadata> objects) {
-    subResources.set(resource.getMetadata().getName(), objects);
+    subResources.set(Identity.of(resource), objects);
   }
 
   @Override
   public void phase(HasMetadata resource, String phase) {
-    phases.put(identity(resource), phase);
+    phases.put(Identity.of(resource), phase);
   }
 
   @Override
   public void gone(HasMetadata resource) {
-    phases.remove(identity(resource));
-    reconciles.remove(identity(resource));
+    forget(Identity.of(resource)::equals);
+  }
+
+  private void forget(Predicate<Identity> which) {
+    phases.keySet().removeIf(which);
+    reconciles.keySet().removeIf(which);
+    subResources.forget(which);
+  }
+
+  /** How many resources wait for a run. */
+  public long queued() {
+    return Math.round(waiting.get());
+  }
+
+  /** How many runs have ended so far. */
+  public long finished() {
+    return finished.get();
   }
 
   private io.prometheus.metrics.model.snapshots.GaugeSnapshot phases() {
@@ -180,15 +196,6 @@ public final class OperatorMetrics implements Metrics, OutcomeListener {
                     .value(count.doubleValue())
                     .build()));
     return builder.build();
-  }
-
-  private static Identity identity(HasMetadata resource) {
-    String namespace = resource.getMetadata().getNamespace();
-    return new Identity(
-        resource.getKind(),
-        namespace == null ? "" : namespace,
-        resource.getMetadata().getName(),
-        String.valueOf(resource.getMetadata().getUid()));
   }
 
   private static Counter counter(

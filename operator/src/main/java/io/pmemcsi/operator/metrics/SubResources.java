@@ -10,6 +10,7 @@ import io.prometheus.metrics.model.snapshots.Labels;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
@@ -29,7 +30,7 @@ final class SubResources {
   private record Sample(Labels labels, Instant created, Optional<Instant> updated) {}
 
   private final String fieldManager;
-  private final Map<String, List<Sample>> samples = new ConcurrentHashMap<>();
+  private final Map<Identity, List<Sample>> samples = new ConcurrentHashMap<>();
 
   /**
    * Registers both metrics.
@@ -52,7 +53,7 @@ final class SubResources {
                 Sample::updated));
   }
 
-  void set(String resource, List<HasMetadata> objects) {
+  void set(Identity resource, List<HasMetadata> objects) {
     samples.put(
         resource,
         objects.stream()
@@ -61,7 +62,7 @@ final class SubResources {
             .toList());
   }
 
-  void forget(Predicate<String> resources) {
+  void forget(Predicate<Identity> resources) {
     samples.keySet().removeIf(resources);
   }
 
@@ -72,6 +73,8 @@ final class SubResources {
         object.getMetadata().getManagedFields().stream()
             .filter(entry -> fieldManager.equals(entry.getManager()))
             .map(ManagedFieldsEntry::getTime)
+            // there is none for an apply that changed nothing
+            .filter(Objects::nonNull)
             .map(Instant::parse)
             .max(Instant::compareTo));
   }

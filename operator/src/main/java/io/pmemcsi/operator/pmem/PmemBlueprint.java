@@ -2,9 +2,17 @@ package io.pmemcsi.operator.pmem;
 
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
+import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
 import io.fabric8.kubernetes.api.model.ServiceBuilder;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfigurationBuilder;
+import io.fabric8.kubernetes.api.model.apps.DeploymentBuilder;
 import io.fabric8.kubernetes.api.model.apps.StatefulSetBuilder;
+import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBindingBuilder;
+import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBuilder;
+import io.fabric8.kubernetes.api.model.rbac.RoleBindingBuilder;
+import io.fabric8.kubernetes.api.model.rbac.RoleBuilder;
 import io.fabric8.kubernetes.api.model.storage.CSIDriver;
 import io.fabric8.kubernetes.api.model.storage.CSIDriverBuilder;
 import io.pmemcsi.api.pmem.PmemSettings;
@@ -25,6 +33,16 @@ public final class PmemBlueprint {
   private static final String MAY_ANSWER = "Ignore";
 
   private PmemBlueprint() {}
+
+  /** As far as it can be told without looking at a cluster. */
+  public static Blueprint assumed(PmemSettings settings, ClusterFacts facts) {
+    return of(
+        settings,
+        facts,
+        PmemCertificates.assumed(settings),
+        PmemCertificates.assumedSecrets(settings, facts),
+        true);
+  }
 
   /**
    * Computes the objects; nothing is looked up.
@@ -97,25 +115,37 @@ public final class PmemBlueprint {
     return object;
   }
 
-  /** What releases before 1.0 made; a resource may have been theirs. */
+  /**
+   * What earlier releases made, with nothing but an owner reference to show for it; a resource may
+   * have been theirs. They made what the controller needs whether there was one or not.
+   */
   private static List<HasMetadata> formerly(Driver driver) {
     var names = driver.names();
     return List.of(
-        new StatefulSetBuilder()
-            .withMetadata(driver.namespaced(names.controller(), Map.of()))
+        new StatefulSetBuilder().withMetadata(former(driver, names.controller())).build(),
+        new DeploymentBuilder().withMetadata(former(driver, names.controller())).build(),
+        new ServiceBuilder().withMetadata(former(driver, names.controller())).build(),
+        new ServiceBuilder().withMetadata(former(driver, names.name("metrics"))).build(),
+        new ServiceBuilder().withMetadata(former(driver, names.schedulerService())).build(),
+        new ServiceBuilder().withMetadata(former(driver, names.webhookService())).build(),
+        new SecretBuilder().withMetadata(former(driver, names.name("registry-secrets"))).build(),
+        new SecretBuilder().withMetadata(former(driver, names.name("node-secrets"))).build(),
+        new ConfigMapBuilder().withMetadata(former(driver, names.controller())).build(),
+        new ServiceAccountBuilder().withMetadata(former(driver, names.webhooksAccount())).build(),
+        new RoleBuilder().withMetadata(former(driver, names.webhooksRole())).build(),
+        new RoleBindingBuilder().withMetadata(former(driver, names.webhooksRoleBinding())).build(),
+        new ClusterRoleBuilder()
+            .withMetadata(Driver.clusterWide(names.webhooksClusterRole(), Map.of()))
             .build(),
-        new ServiceBuilder().withMetadata(driver.namespaced(names.controller(), Map.of())).build(),
-        new ServiceBuilder()
-            .withMetadata(driver.namespaced(names.name("metrics"), Map.of()))
+        new ClusterRoleBindingBuilder()
+            .withMetadata(Driver.clusterWide(names.webhooksClusterRoleBinding(), Map.of()))
             .build(),
-        new SecretBuilder()
-            .withMetadata(driver.namespaced(names.name("registry-secrets"), Map.of()))
-            .build(),
-        new SecretBuilder()
-            .withMetadata(driver.namespaced(names.name("node-secrets"), Map.of()))
-            .build(),
-        new ConfigMapBuilder()
-            .withMetadata(driver.namespaced(names.controller(), Map.of()))
+        new MutatingWebhookConfigurationBuilder()
+            .withMetadata(Driver.clusterWide(names.webhookConfiguration(), Map.of()))
             .build());
+  }
+
+  private static ObjectMeta former(Driver driver, String name) {
+    return driver.namespaced(name, Map.of());
   }
 }

@@ -87,6 +87,24 @@ public final class PmemCertificates {
     }
   }
 
+  /** Certificates that stand in the resource itself; those that are issued exist only once. */
+  static List<HasMetadata> assumedSecrets(PmemSettings settings, ClusterFacts facts) {
+    return switch (settings.tls()) {
+      case TLSMaterial.Inline inline ->
+          List.of(new PmemCertificates(settings, facts, Instant.EPOCH).inlineSecret(inline));
+      case TLSMaterial.None() -> List.of();
+      case TLSMaterial.NamedSecret named -> List.of();
+      case TLSMaterial.Managed managed -> List.of();
+    };
+  }
+
+  private Secret inlineSecret(TLSMaterial.Inline inline) {
+    return secret(
+        names.controllerSecret(),
+        "kubernetes.io/tls",
+        TlsFiles.decode("registry", inline.caCert(), inline.cert(), inline.key()).data());
+  }
+
   /** As far as can be told without looking at a cluster. */
   public static Optional<ControllerCertificates> assumed(PmemSettings settings) {
     var names = new PmemNames(settings.driver());
@@ -193,7 +211,7 @@ public final class PmemCertificates {
     return prepared(
         new ControllerCertificates(
             names.controllerSecret(), Optional.of(TlsFiles.encode(files.authority())), false),
-        List.of(secret(names.controllerSecret(), "kubernetes.io/tls", files.data())),
+        List.of(inlineSecret(inline)),
         Findings.condition(CERTS_VERIFIED, true, VERIFIED),
         check.expires(),
         check.expires());

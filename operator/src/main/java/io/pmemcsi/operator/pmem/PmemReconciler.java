@@ -31,6 +31,7 @@ import io.pmemcsi.operator.engine.Blueprint;
 import io.pmemcsi.operator.engine.Engine;
 import io.pmemcsi.operator.engine.Outcome;
 import io.pmemcsi.operator.engine.Owner;
+import io.pmemcsi.operator.engine.RefusedObjectException;
 import io.pmemcsi.operator.events.EventWriter;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.guard.DeletionDecision;
@@ -75,6 +76,9 @@ public final class PmemReconciler
   private static final Duration AT_LEAST_DAILY = Duration.ofDays(1);
   private static final Duration ASK_NODES_AGAIN = Duration.ofMinutes(1);
 
+  /** A node port that is taken may be free one day, and nothing tells. */
+  private static final Duration ASK_SERVER_AGAIN = Duration.ofSeconds(30);
+
   /** A container that ends does not change the counts of its workload, so nothing wakes us. */
   private static final Duration ASK_PODS_AGAIN = Duration.ofSeconds(15);
 
@@ -102,7 +106,7 @@ public final class PmemReconciler
     this.status = new StatusPublisher<>(new PmemStatus(), events, listener, clock);
     this.listener = listener;
     this.clock = clock;
-    this.memory = new NodeMemory(MemoryReader.overHttp(), clock);
+    this.memory = new NodeMemory(MemoryReader.overHttp(), clock, ASK_NODES_AGAIN);
   }
 
   @Override
@@ -267,8 +271,18 @@ public final class PmemReconciler
     boolean searched = searchedForFormer.contains(uid);
     var owner = Owner.of(resource);
     var cluster = new ApiCluster<>(context, watches.owned());
-    Outcome outcome =
-        engine(context).bring(owner, searched ? blueprint.withoutFormer() : blueprint, cluster);
+    Outcome outcome;
+    try {
+      outcome =
+          engine(context)
+              .bring(
+                  owner,
+                  searched ? blueprint.withoutFormer() : blueprint,
+                  object -> isNew(resource) && RefusedFields.dependOn(object),
+                  cluster);
+    } catch (RefusedObjectException e) {
+      return new Round(failed(resource, RefusedFields.describe(e)), Optional.of(ASK_SERVER_AGAIN));
+    }
     listener.brought(resource, outcome);
     listener.owns(resource, cluster.ownedBy(owner));
     if (outcome.changedSomething()) {
@@ -294,6 +308,13 @@ public final class PmemReconciler
     return new Round(
         found,
         found.unpreparedNodes().isEmpty() ? until(prepared.due()) : Optional.of(ASK_NODES_AGAIN));
+  }
+
+  /** Whether nothing of what the user wrote last has been seen to work yet. */
+  private static boolean isNew(PmemCSIDeployment resource) {
+    PmemCSIDeploymentStatus before = resource.getStatus();
+    return !resource.getMetadata().getGeneration().equals(before.observedGeneration())
+        || before.phaseOrNew().equals(PmemCSIDeploymentStatus.PHASE_FAILED);
   }
 
   private static Engine engine(Context<PmemCSIDeployment> context) {
@@ -342,6 +363,9 @@ public final class PmemReconciler
     return memory.unprepared(
         pods(driver, Part.NODE, context),
         driver.names(),
+        resource.getStatus().unpreparedNodes().stream()
+            .map(UnpreparedNode::node)
+            .collect(Collectors.toSet()),
         () -> wakeUps.propagateEvent(ResourceID.fromResource(resource)));
   }
 

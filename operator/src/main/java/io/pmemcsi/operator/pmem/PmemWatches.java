@@ -54,6 +54,7 @@ final class PmemWatches {
   private static final String NODES = "nodes";
   private static final String SECRETS = "tls-secrets";
   private static final String PEERS = "peers";
+  private static final long NODES_AT_ONCE = 500;
 
   private final String namespace;
   private final OwnedKinds owned;
@@ -93,7 +94,7 @@ final class PmemWatches {
         .toList();
   }
 
-  /** A secret in the operator's namespace, whoever made it. */
+  /** A secret of the user in the operator's namespace. */
   Optional<Secret> secret(Context<PmemCSIDeployment> context, String name) {
     return source(context, Secret.class, SECRETS).get(new ResourceID(name, namespace));
   }
@@ -105,6 +106,8 @@ final class PmemWatches {
         InformerEventSourceConfiguration.from(Node.class, PmemCSIDeployment.class)
             .withName(NODES)
             .withWatchAllNamespaces()
+            .withItemStore(new LabelledNodes())
+            .withInformerListLimit(NODES_AT_ONCE)
             .withOnAddFilter(node -> true)
             .withOnUpdateFilter((now, before) -> !Objects.equals(labels(now), labels(before)))
             .withSecondaryToPrimaryMapper(
@@ -118,6 +121,8 @@ final class PmemWatches {
         InformerEventSourceConfiguration.from(Secret.class, PmemCSIDeployment.class)
             .withName(SECRETS)
             .withNamespaces(Set.of(namespace))
+            // those of our own making are in another cache
+            .withLabelSelector("!" + MARKS.uidLabel())
             .withSecondaryToPrimaryMapper(
                 secret ->
                     ids(
@@ -145,13 +150,7 @@ final class PmemWatches {
             .withOnUpdateFilter(
                 (now, before) ->
                     !Objects.equals(now.getSpec().nodeSelector(), before.getSpec().nodeSelector()))
-            .withSecondaryToPrimaryMapper(
-                peer ->
-                    ids(
-                        context,
-                        resource ->
-                            !resource.getMetadata().getName().equals(peer.getMetadata().getName())
-                                && (clashing(resource) || meet(resource, peer, nodes))))
+            .withSecondaryToPrimaryMapper(peer -> neighbours(context, peer, nodes))
             .build(),
         context);
   }
@@ -168,17 +167,25 @@ final class PmemWatches {
         .isPresent();
   }
 
-  private static boolean meet(
-      PmemCSIDeployment one,
-      PmemCSIDeployment other,
+  private static Set<ResourceID> neighbours(
+      EventSourceContext<PmemCSIDeployment> context,
+      PmemCSIDeployment peer,
       InformerEventSource<Node, PmemCSIDeployment> nodes) {
-    return nodes
-        .list(
-            node ->
-                labels(node).entrySet().containsAll(selector(one).entrySet())
-                    && labels(node).entrySet().containsAll(selector(other).entrySet()))
-        .findAny()
-        .isPresent();
+    List<Map<String, String>> ofPeer =
+        nodes
+            .list(node -> labels(node).entrySet().containsAll(selector(peer).entrySet()))
+            .map(PmemWatches::labels)
+            .distinct()
+            .toList();
+    return ids(
+        context,
+        resource ->
+            !resource.getMetadata().getName().equals(peer.getMetadata().getName())
+                && (clashing(resource) || meet(selector(resource), ofPeer)));
+  }
+
+  private static boolean meet(Map<String, String> selector, List<Map<String, String>> nodes) {
+    return nodes.stream().anyMatch(labels -> labels.entrySet().containsAll(selector.entrySet()));
   }
 
   private static Map<String, String> selector(PmemCSIDeployment resource) {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -103,7 +104,7 @@ class EngineTest {
     Outcome outcome = bring(OWNER, map("one", "2"));
 
     assertThat(outcome.recreated()).hasSize(1);
-    assertThat(cluster.calls).endsWith("delete one", "create one");
+    assertThat(cluster.calls).endsWith("delete one", "create one", "take over one");
   }
 
   @Test
@@ -134,13 +135,41 @@ class EngineTest {
     assertThat(cluster.objects).containsOnlyKeys("foreign");
   }
 
+  /** Its annotation says the same as ours would, but it may have been left for somebody else. */
   @Test
-  void objectOfAnEarlierResourceOfTheSameNameIsTakenOver() {
+  void objectOfAnEarlierResourceOfTheSameNameIsForeign() {
     bring(new Owner("example.com/v1", "Thing", "ns", "a", "uid-before"), map("one", "1"));
+    cluster.calls.clear();
 
-    assertThat(bring(OWNER, map("one", "1")).conflicts()).isEmpty();
-    assertThat(cluster.object("one").getMetadata().getLabels())
-        .containsEntry("example.com/owner-uid", "uid-a");
+    assertThat(bring(OWNER, map("one", "1")).conflicts()).hasSize(1);
+    engine.remove(OWNER, cluster);
+
+    assertThat(cluster.calls).isEmpty();
+  }
+
+  @Test
+  void nothingIsWrittenWhenTheServerWouldRefuseOneObject() {
+    cluster.refused = Optional.of("two");
+
+    assertThatThrownBy(
+            () ->
+                engine.bring(
+                    OWNER,
+                    Blueprint.of(List.of(map("one", "1"), map("two", "2"))),
+                    object -> object.getMetadata().getName().equals("two"),
+                    cluster))
+        .isInstanceOf(RefusedObjectException.class)
+        .hasMessageContaining("ConfigMap \"two\"")
+        .hasMessageContaining("port is taken");
+    assertThat(cluster.calls).containsExactly("rehearse two");
+  }
+
+  @Test
+  void createdObjectsAreTakenOverWhenAllAreThere() {
+    bring(OWNER, map("one", "1"), map("two", "2"));
+
+    assertThat(cluster.calls)
+        .containsExactly("create one", "create two", "take over one", "take over two");
   }
 
   @Test
@@ -202,6 +231,7 @@ class EngineTest {
     private final Map<String, HasMetadata> objects = new LinkedHashMap<>();
     private final List<String> calls = new ArrayList<>();
     private Optional<String> appearing = Optional.empty();
+    private Optional<String> refused = Optional.empty();
     private boolean immutable;
 
     HasMetadata object(String name) {
@@ -224,13 +254,28 @@ class EngineTest {
     }
 
     @Override
-    public void create(HasMetadata wanted) {
+    public HasMetadata create(HasMetadata wanted) {
       String name = wanted.getMetadata().getName();
       if (appearing.filter(name::equals).isPresent()) {
         throw new ForeignObjectException(ObjectRef.of(wanted));
       }
       calls.add("create " + name);
       objects.put(name, wanted);
+      return wanted;
+    }
+
+    @Override
+    public void takeOver(HasMetadata created, HasMetadata wanted) {
+      calls.add("take over " + created.getMetadata().getName());
+    }
+
+    @Override
+    public void rehearse(HasMetadata wanted) {
+      String name = wanted.getMetadata().getName();
+      calls.add("rehearse " + name);
+      if (refused.filter(name::equals).isPresent()) {
+        throw new RefusedObjectException(wanted, new KubernetesClientException("port is taken"));
+      }
     }
 
     @Override

@@ -81,6 +81,23 @@ class OwnedFieldsTest {
     assertThat(match(ACTUAL.replace("manager: me", "manager: you"), WANTED)).isFalse();
   }
 
+  /** An object that was created by a POST, and that the server had nothing to add to. */
+  @Test
+  void whatWeCreatedIsOursAsIfApplied() {
+    String created = ROLE.replace("operation: Apply", "operation: Update");
+
+    assertThat(match(created, WANTED_ROLE)).isTrue();
+    assertThat(match(created, WANTED_ROLE.replace("[x]", "[y]"))).isFalse();
+    // here the server filled in a value, which the record cannot tell from one of ours
+    assertThat(
+            match(
+                ACTUAL
+                    .replace("operation: Apply", "operation: Update")
+                    .replace("f:args: {}", "f:args: {}\n                f:imagePullPolicy: {}"),
+                WANTED))
+        .isFalse();
+  }
+
   @Test
   void changedValueDiffers() {
     assertThat(match(ACTUAL.replace("args: [-a, -b]", "args: [-b, -a]"), WANTED)).isFalse();
@@ -162,6 +179,71 @@ class OwnedFieldsTest {
     assertThat(match(driver, wanted)).isTrue();
     assertThat(match(driver, wanted.replace(", Ephemeral", ""))).isFalse();
     assertThat(match(driver, wanted.replace("audience: x", "audience: y"))).isFalse();
+  }
+
+  private static final String ROLE =
+      """
+      apiVersion: rbac.authorization.k8s.io/v1
+      kind: Role
+      metadata:
+        name: a
+        namespace: b
+        managedFields:
+        - {manager: me, operation: Apply, fieldsV1: {f:rules: {}}}
+      rules: [{apiGroups: [""], resources: [pods], resourceNames: [x], verbs: [get]}]
+      """;
+
+  private static final String WANTED_ROLE =
+      """
+      apiVersion: rbac.authorization.k8s.io/v1
+      kind: Role
+      metadata: {name: a, namespace: b}
+      rules: [{apiGroups: [""], resources: [pods], resourceNames: [x], verbs: [get]}]
+      """;
+
+  @Test
+  void lessInAListThatIsOwnedAsAWholeDiffers() {
+    assertThat(match(ROLE, WANTED_ROLE)).isTrue();
+    assertThat(match(ROLE, WANTED_ROLE.replace(" resourceNames: [x],", ""))).isFalse();
+    assertThat(match(ROLE, WANTED_ROLE.replace("[x]", "[\"\"]"))).isFalse();
+    assertThat(match(ROLE, WANTED_ROLE.replace("[pods]", "[]"))).isFalse();
+  }
+
+  @Test
+  void valueThatBecameEmptyDiffers() {
+    assertThat(match(ACTUAL, WANTED.replace("args: [-a, -b]", "args: [-a, \"\"]"))).isFalse();
+    assertThat(match(ACTUAL, WANTED.replace("args: [-a, -b]", "args: []"))).isFalse();
+  }
+
+  @Test
+  void defaultsInListsThatAreOwnedAsAWholeAreNoDifference() {
+    String hook =
+        """
+        apiVersion: admissionregistration.k8s.io/v1
+        kind: MutatingWebhookConfiguration
+        metadata:
+          name: a
+          managedFields:
+          - manager: me
+            operation: Apply
+            fieldsV1: {f:webhooks: {'k:{"name":"w"}': {.: {}, f:name: {}, f:rules: {}}}}
+        webhooks:
+        - name: w
+          matchPolicy: Equivalent
+          rules: [{operations: [CREATE], apiGroups: [""], resources: [pods], scope: "*"}]
+        """;
+    String wanted =
+        """
+        apiVersion: admissionregistration.k8s.io/v1
+        kind: MutatingWebhookConfiguration
+        metadata: {name: a}
+        webhooks:
+        - name: w
+          rules: [{operations: [CREATE], apiGroups: [""], resources: [pods]}]
+        """;
+
+    assertThat(match(hook, wanted)).isTrue();
+    assertThat(match(hook.replace("scope: \"*\"", "scope: Cluster"), wanted)).isFalse();
   }
 
   private boolean match(String actual, String wanted) {

@@ -7,12 +7,18 @@ import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
 import io.fabric8.kubernetes.api.model.rbac.PolicyRule;
 import io.fabric8.kubernetes.api.model.rbac.Role;
 import io.pmemcsi.operator.Rendering;
+import io.pmemcsi.operator.facts.ClusterFacts;
+import io.pmemcsi.operator.facts.KubernetesVersion;
+import io.pmemcsi.operator.facts.ServedApi;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class OperatorInstallationTest {
 
@@ -51,6 +57,33 @@ class OperatorInstallationTest {
 
     assertThat(rules(clusterWide))
         .allSatisfy(rule -> assertThat(rule.getResources()).doesNotContain("secrets"));
+  }
+
+  /** What the pods of a driver may do, on whatever version and with whatever is switched on. */
+  @ParameterizedTest
+  @ValueSource(strings = {"1.20", "1.21", "1.36"})
+  void rolesOfDriversHaveNoWildcardAndReadNoSecrets(String version) {
+    var rendering = new Rendering();
+    List<HasMetadata> driver =
+        rendering.objects(
+            rendering.read(
+                """
+                apiVersion: pmem-csi.intel.com/v1beta1
+                kind: PmemCSIDeployment
+                metadata: {name: a}
+                spec: {controllerTLS: {managed: true}}
+                """),
+            new ClusterFacts(
+                KubernetesVersion.parse(version), "ns", "image", EnumSet.allOf(ServedApi.class)));
+
+    assertThat(rules(driver))
+        .hasSizeGreaterThan(5)
+        .allSatisfy(
+            rule -> {
+              assertThat(rule.getVerbs()).doesNotContain("*");
+              assertThat(rule.getResources()).doesNotContain("*", "secrets");
+              assertThat(rule.getApiGroups()).doesNotContain("*");
+            });
   }
 
   private static List<PolicyRule> rules(List<HasMetadata> objects) {

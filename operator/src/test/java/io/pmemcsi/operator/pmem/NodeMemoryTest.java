@@ -8,10 +8,14 @@ import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.pmemcsi.api.pmem.UnpreparedNode;
 import io.pmemcsi.base.names.DriverName;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class NodeMemoryTest {
@@ -27,15 +31,94 @@ class NodeMemoryTest {
             "10.0.0.2", OptionalLong.of(1L << 30),
             "10.0.0.3", OptionalLong.empty());
     var memory =
-        new NodeMemory(ip -> answers.getOrDefault(ip, OptionalLong.empty()), Clock.systemUTC());
+        new NodeMemory(
+            ip -> answers.getOrDefault(ip, OptionalLong.empty()),
+            Clock.systemUTC(),
+            Duration.ofMinutes(1));
     List<Pod> pods = List.of(pod("n1", "10.0.0.1"), pod("n2", "10.0.0.2"), pod("n3", "10.0.0.3"));
 
-    memory.unprepared(pods, NAMES, changes::incrementAndGet);
+    memory.unprepared(pods, NAMES, Set.of(), changes::incrementAndGet);
 
     await().untilAsserted(() -> assertThat(changes).hasValue(1));
-    assertThat(memory.unprepared(pods, NAMES, changes::incrementAndGet))
+    assertThat(memory.unprepared(pods, NAMES, Set.of(), changes::incrementAndGet))
         .extracting(UnpreparedNode::node)
         .containsExactly("n1");
+  }
+
+  @Test
+  void nodeThatGivesNoAnswerIsAskedAgain() {
+    var changes = new AtomicInteger();
+    var asked = new AtomicInteger();
+    var memory =
+        new NodeMemory(
+            ip -> asked.incrementAndGet() == 1 ? OptionalLong.empty() : OptionalLong.of(0),
+            Clock.systemUTC(),
+            Duration.ZERO);
+    List<Pod> pods = List.of(pod("n1", "10.0.0.1"));
+
+    memory.unprepared(pods, NAMES, Set.of(), changes::incrementAndGet);
+    await().untilAsserted(() -> assertThat(changes).hasValue(1));
+    memory.unprepared(pods, NAMES, Set.of(), changes::incrementAndGet);
+
+    await().untilAsserted(() -> assertThat(changes).hasValue(2));
+    assertThat(memory.unprepared(pods, NAMES, Set.of(), changes::incrementAndGet))
+        .extracting(UnpreparedNode::node)
+        .containsExactly("n1");
+  }
+
+  /** An operator that was restarted has forgotten, and the status has not. */
+  @Test
+  void nodeStaysOnTheListUntilItSaysOtherwise() {
+    var changes = new AtomicInteger();
+    var go = new CountDownLatch(1);
+    var memory =
+        new NodeMemory(
+            ip -> {
+              try {
+                go.await();
+              } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+              }
+              return OptionalLong.of(ip.equals("10.0.0.1") ? 0 : 1);
+            },
+            Clock.systemUTC(),
+            Duration.ofMinutes(1));
+    List<Pod> pods = List.of(pod("n1", "10.0.0.1"), pod("n2", "10.0.0.2"));
+    Set<String> before = Set.of("n1", "n2");
+
+    assertThat(memory.unprepared(pods, NAMES, before, changes::incrementAndGet)).hasSize(2);
+    go.countDown();
+
+    await().untilAsserted(() -> assertThat(changes).hasValue(1));
+    assertThat(memory.unprepared(pods, NAMES, before, changes::incrementAndGet))
+        .extracting(UnpreparedNode::node)
+        .containsExactly("n1");
+  }
+
+  @Test
+  void notAllNodesAreAskedAtOnce() {
+    var now = new AtomicInteger();
+    var most = new AtomicInteger();
+    var done = new AtomicInteger();
+    var memory =
+        new NodeMemory(
+            ip -> {
+              most.accumulateAndGet(now.incrementAndGet(), Math::max);
+              now.decrementAndGet();
+              done.incrementAndGet();
+              return OptionalLong.of(1);
+            },
+            Clock.systemUTC(),
+            Duration.ofMinutes(1));
+
+    memory.unprepared(
+        IntStream.range(0, 1000).mapToObj(i -> pod("n" + i, "10.0.0.1")).toList(),
+        NAMES,
+        Set.of(),
+        () -> {});
+
+    await().untilAsserted(() -> assertThat(done).hasValue(1000));
+    assertThat(most.get()).isLessThanOrEqualTo(32);
   }
 
   @Test

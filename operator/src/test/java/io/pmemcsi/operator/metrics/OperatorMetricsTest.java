@@ -1,0 +1,122 @@
+package io.pmemcsi.operator.metrics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.javaoperatorsdk.operator.api.reconciler.Constants;
+import io.javaoperatorsdk.operator.processing.GroupVersionKind;
+import io.javaoperatorsdk.operator.processing.event.ResourceID;
+import io.pmemcsi.api.generic.CSIDriverDeployment;
+import io.pmemcsi.api.pmem.PmemCSIDeployment;
+import io.pmemcsi.operator.engine.ObjectRef;
+import io.pmemcsi.operator.engine.Outcome;
+import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class OperatorMetricsTest {
+
+  private final PrometheusRegistry registry = new PrometheusRegistry();
+  private final OperatorMetrics metrics = new OperatorMetrics(registry, "me");
+  private final HasMetadata pmem = named(new PmemCSIDeployment(), "same", "1");
+  private final HasMetadata generic = named(new CSIDriverDeployment(), "same", "2");
+
+  @Test
+  void resourcesOfOneNameAndTwoKindsAreToldApart() {
+    metrics.phase(pmem, "Running");
+    metrics.phase(generic, "Failed");
+    metrics.owns(pmem, List.of(object("of-pmem")));
+    metrics.owns(generic, List.of(object("of-generic")));
+
+    assertThat(text())
+        .contains("resources{kind=\"PmemCSIDeployment\",phase=\"Running\"} 1.0")
+        .contains("resources{kind=\"CSIDriverDeployment\",phase=\"Failed\"} 1.0")
+        .contains("name=\"of-pmem\"")
+        .contains("name=\"of-generic\"");
+
+    metrics.cleanupDoneFor(
+        new ResourceID("same"),
+        Map.of(Constants.RESOURCE_GVK_KEY, GroupVersionKind.gvkFor(PmemCSIDeployment.class)));
+
+    assertThat(text())
+        .doesNotContain("PmemCSIDeployment")
+        .doesNotContain("of-pmem")
+        .contains("kind=\"CSIDriverDeployment\"")
+        .contains("of-generic");
+
+    metrics.gone(generic);
+
+    assertThat(text()).doesNotContain("CSIDriverDeployment").doesNotContain("of-generic");
+  }
+
+  @Test
+  void queueRunsAndErrorsAreCounted() {
+    metrics.reconcileCustomResource(pmem, null, Map.of());
+    metrics.reconcileCustomResource(pmem, null, Map.of());
+    assertThat(text()).contains("pmem_csi_operator_queue_length 2.0");
+    assertThat(metrics.queued()).isEqualTo(2);
+
+    metrics.reconciliationExecutionStarted(pmem, Map.of());
+    assertThat(text())
+        .contains("pmem_csi_operator_queue_length 1.0")
+        .contains("pmem_csi_operator_reconciles_running 1.0");
+
+    metrics.failedReconciliation(pmem, new IllegalStateException("x"), Map.of());
+    metrics.reconciliationExecutionFinished(pmem, Map.of());
+    assertThat(metrics.finished()).isEqualTo(1);
+    assertThat(text())
+        .contains("pmem_csi_operator_reconciles_running 0.0")
+        .contains("pmem_csi_operator_reconciles_total{kind=\"PmemCSIDeployment\"} 1.0")
+        .contains("pmem_csi_operator_reconcile_errors_total{kind=\"PmemCSIDeployment\"} 1.0");
+  }
+
+  @Test
+  void objectsAreCountedByWhatBecameOfThem() {
+    var ref = new ObjectRef("v1", "Service", "", "a");
+    metrics.brought(
+        pmem,
+        new Outcome(
+            List.of(ref, ref), List.of(ref), List.of(ref), List.of(), List.of(), List.of(ref)));
+
+    assertThat(text())
+        .contains("pmem_csi_operator_objects_applied_total{kind=\"PmemCSIDeployment\"} 3.0")
+        .contains("pmem_csi_operator_objects_pruned_total{kind=\"PmemCSIDeployment\"} 1.0")
+        .contains("pmem_csi_operator_object_conflicts_total{kind=\"PmemCSIDeployment\"} 1.0");
+  }
+
+  private String text() {
+    var out = new ByteArrayOutputStream();
+    try {
+      PrometheusTextFormatWriter.builder().build().write(out, registry.scrape());
+    } catch (IOException e) {
+      throw new UncheckedIOException("memory can be written", e);
+    }
+    return out.toString(StandardCharsets.UTF_8);
+  }
+
+  private static HasMetadata named(HasMetadata resource, String name, String uid) {
+    resource.setMetadata(new ObjectMetaBuilder().withName(name).withUid(uid).build());
+    return resource;
+  }
+
+  private static HasMetadata object(String name) {
+    return new ConfigMapBuilder()
+        .withNewMetadata()
+        .withName(name)
+        .withCreationTimestamp("2030-01-01T00:00:00Z")
+        .addNewManagedField()
+        .withManager("me")
+        .withOperation("Apply")
+        .endManagedField()
+        .endMetadata()
+        .build();
+  }
+}
