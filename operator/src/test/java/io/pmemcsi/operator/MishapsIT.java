@@ -9,6 +9,8 @@ import io.fabric8.kubernetes.api.model.rbac.RoleBinding;
 import io.fabric8.kubernetes.api.model.storage.CSIDriver;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.Resource;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.pmemcsi.api.pmem.DeploymentCondition;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
@@ -133,6 +135,49 @@ class MishapsIT {
 
   private static String name(Resource<ClusterRole> role) {
     return role.get().getMetadata().getName();
+  }
+
+  /** Somebody who sets a value back each time is answered, but not without end. */
+  @Test
+  void fightOverAValueIsFoughtWithModeration() {
+    operator.start();
+    driver.create("");
+    driver.awaitPhase("Initializing");
+    String path = "/daemonsets/" + driver.prefix() + "-node";
+    long before = operator.writes().stream().filter(write -> write.endsWith(path)).count();
+    long start = System.nanoTime();
+
+    for (int i = 0; i < 40; i++) {
+      driver
+          .daemonSet()
+          .patch(
+              PatchContext.of(PatchType.JSON),
+              """
+              [{"op": "replace", "path": "/spec/template/spec/containers/0/image",
+                "value": "fight:%d"}]
+              """
+                  .formatted(i));
+    }
+
+    await()
+        .atMost(LIMIT)
+        .untilAsserted(
+            () ->
+                assertThat(
+                        driver
+                            .daemonSet()
+                            .get()
+                            .getSpec()
+                            .getTemplate()
+                            .getSpec()
+                            .getContainers()
+                            .getFirst()
+                            .getImage())
+                    .isEqualTo(InstalledOperator.IMAGE));
+    double seconds = (System.nanoTime() - start) / 1e9;
+    long writes = operator.writes().stream().filter(write -> write.endsWith(path)).count() - before;
+    // ten looks a second and two writes a look, whatever the number of edits; slower is fine
+    assertThat((double) writes).isLessThanOrEqualTo(20 * (seconds + 2));
   }
 
   @Test

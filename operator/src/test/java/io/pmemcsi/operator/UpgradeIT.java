@@ -3,13 +3,27 @@ package io.pmemcsi.operator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.KubernetesVersion;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.TreeSet;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -58,8 +72,107 @@ class UpgradeIT {
     assertThat(snapshot()).isEqualTo(before);
   }
 
+  /** It wrote by updates, which server-side apply would leave in place for ever. */
+  @Test
+  void nothingIsLeftOfWhatTheOriginalOperatorMade() throws IOException {
+    operator.start();
+    driver.create("");
+    driver.awaitPhase("Initializing");
+    operator.stop();
+    Map<String, String> fresh = snapshot();
+    driver.removeAll();
+    PmemCSIDeployment resource = driver.create("");
+    originally(resource);
+    assertThat(snapshot().keySet())
+        .contains("Secret %s-node-secrets".formatted(driver.prefix()))
+        .contains("Service %s-metrics".formatted(driver.prefix()));
+
+    operator.start();
+
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .untilAsserted(() -> assertThat(differences(snapshot(), fresh)).isEmpty());
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .until(
+            () ->
+                client()
+                    .apps()
+                    .statefulSets()
+                    .inNamespace(driver.sandbox().namespace())
+                    .list()
+                    .getItems()
+                    .isEmpty());
+  }
+
+  /** The order of volumes may be another one: theirs stay in front. */
+  private static List<String> differences(Map<String, String> now, Map<String, String> wanted) {
+    var result = new ArrayList<String>();
+    var names = new TreeSet<>(now.keySet());
+    names.addAll(wanted.keySet());
+    for (String name : names) {
+      JsonNode have = sorted(now.getOrDefault(name, "{}"));
+      JsonNode want = sorted(wanted.getOrDefault(name, "{}"));
+      if (!have.equals(want)) {
+        result.add("%s: want %s, have %s".formatted(name, want, have));
+      }
+    }
+    return result;
+  }
+
+  private static JsonNode sorted(String json) {
+    try {
+      JsonNode node = new ObjectMapper().readTree(json);
+      Fresh.sort(node);
+      return node;
+    } catch (JsonProcessingException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private void originally(PmemCSIDeployment resource) throws IOException {
+    String yaml =
+        Files.readString(Path.of("src/test/resources/upgrade/0.9.1.yaml"))
+            .replace("NAMESPACE", driver.sandbox().namespace())
+            .replace("PREFIX", driver.prefix())
+            .replace("NAME}", driver.name() + "}")
+            .replace("value: NAME", "value: " + driver.name())
+            .replace("/NAME", "/" + driver.name())
+            .replace("instance: NAME", "instance: " + driver.name());
+    for (HasMetadata object :
+        client().load(new ByteArrayInputStream(yaml.getBytes(StandardCharsets.UTF_8))).items()) {
+      object
+          .getMetadata()
+          .setOwnerReferences(
+              List.of(
+                  new OwnerReferenceBuilder()
+                      .withApiVersion(resource.getApiVersion())
+                      .withKind(resource.getKind())
+                      .withName(resource.getMetadata().getName())
+                      .withUid(resource.getMetadata().getUid())
+                      .withController(true)
+                      .withBlockOwnerDeletion(true)
+                      .build()));
+      String version = object.getApiVersion();
+      String namespace = object.getMetadata().getNamespace();
+      client()
+          .raw(
+              "%s/%s%s/%s?fieldManager=pmem-csi-operator"
+                  .formatted(
+                      version.contains("/") ? "/apis" : "/api",
+                      version,
+                      namespace == null ? "" : "/namespaces/" + namespace,
+                      object.getPlural()),
+              "POST",
+              object);
+    }
+  }
+
+  private KubernetesClient client() {
+    return driver.sandbox().client();
+  }
+
   private Map<String, String> snapshot() {
-    KubernetesClient client = driver.sandbox().client();
-    return Snapshot.of(client, driver.sandbox().namespace(), driver.prefix(), driver.name());
+    return Snapshot.of(client(), driver.sandbox().namespace(), driver.prefix(), driver.name());
   }
 }
