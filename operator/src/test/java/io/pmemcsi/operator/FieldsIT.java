@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.api.model.ServiceBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
@@ -17,6 +18,7 @@ import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
@@ -202,6 +204,57 @@ class FieldsIT {
     change("logLevel: 5");
 
     awaitObjects("logLevel: 5");
+  }
+
+  @Test
+  void whatTheServerRefusesFailsWithTheFieldAndLeavesObjectsAlone() {
+    operator.start();
+    client.resource(resource("controllerTLSSecret: tls")).create();
+    awaitObjects("controllerTLSSecret: tls");
+    Map<String, String> before = Snapshot.of(client, sandbox.namespace(), H, NAME);
+    client
+        .services()
+        .resource(
+            new ServiceBuilder()
+                .withNewMetadata()
+                .withName("other")
+                .withNamespace(sandbox.namespace())
+                .endMetadata()
+                .withNewSpec()
+                .withType("NodePort")
+                .addNewPort()
+                .withPort(80)
+                .withNodePort(31777)
+                .endPort()
+                .endSpec()
+                .build())
+        .create();
+
+    for (String bad :
+        List.of(
+            "schedulerNodePort: 20000",
+            "schedulerNodePort: 31777",
+            "nodeDriverResources: {requests: {cpu: 2}, limits: {cpu: 1}}",
+            "provisionerResources: {requests: {cpu: 2}, limits: {cpu: 1}}",
+            "controllerDriverResources: {requests: {cpu: 2}, limits: {cpu: 1}}")) {
+      change("controllerTLSSecret: tls, logLevel: 5, " + bad);
+      String field = bad.substring(0, bad.indexOf(':') + 1);
+      await(bad)
+          .atMost(Duration.ofSeconds(30))
+          .untilAsserted(
+              () -> {
+                var resource = client.resources(PmemCSIDeployment.class).withName(NAME).get();
+                assertThat(resource.getStatus().observedGeneration())
+                    .isEqualTo(resource.getMetadata().getGeneration());
+                assertThat(resource.getStatus().phase()).isEqualTo("Failed");
+                assertThat(resource.getStatus().reason()).startsWith(field);
+              });
+      assertThat(Snapshot.of(client, sandbox.namespace(), H, NAME)).as(bad).isEqualTo(before);
+    }
+
+    change("controllerTLSSecret: tls, logLevel: 5");
+
+    awaitObjects("controllerTLSSecret: tls, logLevel: 5");
   }
 
   private List<String> versions() {

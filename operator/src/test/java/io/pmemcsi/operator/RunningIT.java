@@ -9,10 +9,12 @@ import io.pmemcsi.api.pmem.DriverComponent;
 import io.pmemcsi.testbed.kubernetes.HollowNodes;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** {@code Running} is judged on pods that were really scheduled and that a kubelet calls ready. */
 @WithKubernetes
@@ -20,13 +22,15 @@ class RunningIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(3);
 
+  @TempDir private Path cache;
+
   @Test
   void runningMeansThatEveryPodOfThisGenerationIsReady(Sandbox sandbox) {
     InstalledOperator.install(sandbox).start();
     var driver = new TestDriver(sandbox, "running.example.com");
     driver.create(
-        "controllerTLS: {managed: true}, mutatePods: Always,"
-            + " nodeSelector: {test/running: \"yes\"}");
+        "controllerTLS: {managed: true}, mutatePods: Always, deviceMode: direct,"
+            + " image: \"driver:1\", nodeSelector: {test/running: \"yes\"}");
     sandbox.cleanUp(HollowNodes.start(sandbox.cluster(), 1, Map.of("test/running", "yes"))::close);
 
     awaitRunning(driver, 1);
@@ -36,6 +40,8 @@ class RunningIT {
     assertThat(pods(sandbox))
         .hasSize(2)
         .allSatisfy(pod -> assertThat(Readiness.getInstance().isReady(pod)).isTrue());
+
+    assertShown(sandbox, driver);
 
     driver.edit(
         resource ->
@@ -75,6 +81,33 @@ class RunningIT {
                                 .contains("has no node")));
     assertThat(driver.status().phaseOrNew()).isEqualTo("Initializing");
     assertThat(failurePolicy(driver)).as("pods of others must not wait for it").isEqualTo("Ignore");
+  }
+
+  /** What an administrator sees. */
+  private void assertShown(Sandbox sandbox, TestDriver driver) {
+    var kubectl = new Kubectl(sandbox.cluster(), cache);
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .untilAsserted(() -> assertThat(driver.events()).contains("NewDeployment", "Running"));
+
+    assertThat(kubectl.run("get", "pcd", driver.name()).lines().skip(1).findFirst())
+        .hasValueSatisfying(
+            row ->
+                assertThat(row)
+                    .matches(
+                        driver.name()
+                            + " +direct +\\{\"test/running\":\"yes\"} +driver:1 +Running +\\S+"));
+    assertThat(kubectl.run("describe", "pcd", driver.name()).replaceAll(" +", " "))
+        .contains("Type: CertsVerified")
+        .contains("Type: CertsReady")
+        .contains("Type: DriverDeployed")
+        .contains("Component: Controller")
+        .contains("Component: Node")
+        .contains("Reason: All 1 node driver pod(s) running successfully")
+        .contains("Phase: Running")
+        .contains("Reason: All driver components are deployed successfully")
+        .containsPattern("Normal NewDeployment \\S+ pmem-csi-operator \\w+")
+        .containsPattern("Normal Running \\S+ pmem-csi-operator Driver deployment successful");
   }
 
   private static String failurePolicy(TestDriver driver) {
