@@ -12,6 +12,7 @@ import io.pmemcsi.driver.mount.FilesystemType;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -28,6 +29,10 @@ public final class ImageFiles {
 
   private static final Duration TIMEOUT = Duration.ofMinutes(10);
   private static final int LARGEST_STEP = 64;
+  private static final long XFS_RESERVE = 4L << 20;
+
+  /** The 256th part: enough even if every other page were written alone. */
+  private static final int XFS_RESERVE_SHIFT = 8;
 
   private final CommandRunner runner;
   private final LoopDevices loops;
@@ -66,8 +71,14 @@ public final class ImageFiles {
 
   /** Takes all the room there is; how much the filesystem needs for itself shows by trying. */
   private long allocate(Path folder, Path file) throws IOException {
-    long block = Files.getFileStore(folder).getBlockSize();
-    long free = Files.getFileStore(folder).getUsableSpace();
+    FileStore volume = Files.getFileStore(folder);
+    long block = volume.getBlockSize();
+    long free = volume.getUsableSpace();
+    if (volume.type().equals("xfs")) {
+      // with DAX it needs room for its lists of extents whenever a part is written for the first
+      // time
+      free -= Math.max(XFS_RESERVE, free >> XFS_RESERVE_SHIFT);
+    }
     long overhead = 1;
     while (true) {
       long bytes =

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import csi.v1.CapacityRange;
+import csi.v1.ControllerExpandVolumeRequest;
 import csi.v1.ControllerGrpc;
 import csi.v1.CreateVolumeRequest;
 import csi.v1.DeleteVolumeRequest;
@@ -13,6 +14,7 @@ import csi.v1.GetCapacityResponse;
 import csi.v1.GetPluginInfoRequest;
 import csi.v1.IdentityGrpc;
 import csi.v1.ListVolumesRequest;
+import csi.v1.NodeExpandVolumeRequest;
 import csi.v1.NodeGrpc;
 import csi.v1.NodePublishVolumeRequest;
 import csi.v1.NodeStageVolumeRequest;
@@ -26,13 +28,24 @@ import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.pmemcsi.driver.volume.VolumeId;
 import io.pmemcsi.testbed.guest.GuestProgram;
 import io.pmemcsi.testbed.guest.PmemGuest;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** The real driver in the guest, and CSI calls to it in the words of the tests. */
 final class GuestDriver implements AutoCloseable {
-  private static final String PODS = "/run/pods/";
+  static final String PODS = "/run/pods/";
+  static final String SOCKET = "/run/csi.sock";
+  static final String STATE_FLAG = "-statePath=/disk/state";
+  static final Duration PATIENCE = Duration.ofMinutes(4);
+  private static final int METRICS_PORT = 10010;
   private static final int CALL_SECONDS = 180;
   private final PmemGuest guest;
   private final GuestProgram program;
@@ -44,19 +57,32 @@ final class GuestDriver implements AutoCloseable {
     this.channel = channel;
   }
 
+  /** Starts the packed program with its flags. */
   static GuestDriver start(PmemGuest guest, String mode, int pmemPercentage) {
-    guest.run("mkdir -p " + PODS + "; rm -f " + GuestDriverMain.SOCKET);
-    GuestProgram program =
-        guest.start(
-            "driver", GuestJava.commandLine(guest, GuestDriverMain.class, mode, pmemPercentage));
-    int port = guest.forwardUnix(GuestDriverMain.SOCKET);
+    PackedProgram.install(guest);
+    int verbosity = Math.max(3, Integer.getInteger("pmem-csi.v", 0));
+    return start(
+        guest,
+        "%s -mode=node -deviceManager=%s %s -endpoint=unix://%s -nodeid=guest -v=%d %s"
+            .formatted(
+                PackedProgram.DRIVER,
+                mode,
+                STATE_FLAG,
+                SOCKET,
+                verbosity,
+                "-metricsListen=127.0.0.1:%d -pmemPercentage=%d"
+                    .formatted(METRICS_PORT, pmemPercentage)));
+  }
+
+  /** The same for a program of the tests that listens at the same place. */
+  static GuestDriver start(PmemGuest guest, String commandLine) {
+    guest.run("mkdir -p " + PODS + "; rm -f " + SOCKET);
+    GuestProgram program = guest.start("driver", commandLine);
+    int port = guest.forwardUnix(SOCKET);
     ManagedChannel channel =
         NettyChannelBuilder.forAddress("127.0.0.1", port).usePlaintext().build();
     GuestDriver driver = new GuestDriver(guest, program, channel);
-    await()
-        .atMost(Duration.ofMinutes(4))
-        .pollInterval(Duration.ofMillis(500))
-        .until(driver::answers);
+    await().atMost(PATIENCE).pollInterval(Duration.ofMillis(500)).until(driver::answers);
     return driver;
   }
 
@@ -204,6 +230,75 @@ final class GuestDriver implements AutoCloseable {
                 .build());
   }
 
+  /** What Prometheus would read. */
+  String metrics() {
+    URI address =
+        URI.create("http://127.0.0.1:%d/metrics".formatted(guest.forwardTcp(METRICS_PORT)));
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      return client
+          .send(
+              HttpRequest.newBuilder(address).timeout(Duration.ofMinutes(1)).build(),
+              HttpResponse.BodyHandlers.ofString())
+          .body();
+    } catch (IOException e) {
+      throw new UncheckedIOException("no metrics from the driver", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while reading metrics", e);
+    }
+  }
+
+  /** Shows a volume as a device and gives the path where a pod would find it. */
+  String publishBlock(Volume volume) {
+    String target = PODS + "raw-" + volume.getVolumeId();
+    node()
+        .nodePublishVolume(
+            NodePublishVolumeRequest.newBuilder()
+                .setVolumeId(volume.getVolumeId())
+                .setStagingTargetPath(stagingPath(volume))
+                .setTargetPath(target)
+                .setVolumeCapability(
+                    mount("").toBuilder()
+                        .setBlock(VolumeCapability.BlockVolume.getDefaultInstance()))
+                .putAllVolumeContext(volume.getVolumeContextMap())
+                .build());
+    return target;
+  }
+
+  /** Grows a volume, and its filesystem where it is mounted. */
+  void grow(Volume volume, long bytes, Optional<String> mountedAt) {
+    boolean nodeToo =
+        controller()
+            .controllerExpandVolume(
+                ControllerExpandVolumeRequest.newBuilder()
+                    .setVolumeId(volume.getVolumeId())
+                    .setCapacityRange(CapacityRange.newBuilder().setRequiredBytes(bytes))
+                    .build())
+            .getNodeExpansionRequired();
+    assertThat(nodeToo).isTrue();
+    mountedAt.ifPresent(
+        path ->
+            node()
+                .nodeExpandVolume(
+                    NodeExpandVolumeRequest.newBuilder()
+                        .setVolumeId(volume.getVolumeId())
+                        .setVolumePath(path)
+                        .build()));
+  }
+
+  /** All that the driver has said since it was first started in this guest. */
+  String log() {
+    return program.log();
+  }
+
+  /** What a program of the tests says that it has found when it was last started. */
+  String findings() {
+    return log()
+        .lines()
+        .filter(line -> line.startsWith("findings at start: "))
+        .reduce("", (_, last) -> last);
+  }
+
   /** Whether files there are mapped directly, as the kernel itself says. */
   boolean hasDax(String folder) {
     String attributes =
@@ -242,7 +337,9 @@ final class GuestDriver implements AutoCloseable {
   @Override
   public void close() {
     disconnect();
-    program.stop(Duration.ofSeconds(60));
+    if (program.isRunning()) {
+      program.stop(Duration.ofSeconds(60));
+    }
   }
 
   static VolumeCapability mount(String type) {

@@ -1,16 +1,18 @@
 package io.pmemcsi.driver.guest;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import csi.v1.CapacityRange;
-import csi.v1.ControllerExpandVolumeRequest;
-import csi.v1.NodeExpandVolumeRequest;
 import csi.v1.Volume;
+import io.grpc.Status;
+import io.pmemcsi.driver.volume.VolumeId;
+import io.pmemcsi.testbed.guest.ExecResult;
 import io.pmemcsi.testbed.guest.PmemGuest;
 import io.pmemcsi.testbed.guest.WithPmemGuest;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -69,23 +71,7 @@ class LvmDriverIT extends DriverInGuest {
     String folder = driver().mount(volume, type);
     guest.run("echo kept > %s/file".formatted(folder));
 
-    var answer =
-        driver()
-            .controller()
-            .controllerExpandVolume(
-                ControllerExpandVolumeRequest.newBuilder()
-                    .setVolumeId(volume.getVolumeId())
-                    .setCapacityRange(
-                        CapacityRange.newBuilder().setRequiredBytes(after * MIB).build())
-                    .build());
-    assertThat(answer.getNodeExpansionRequired()).isTrue();
-    driver()
-        .node()
-        .nodeExpandVolume(
-            NodeExpandVolumeRequest.newBuilder()
-                .setVolumeId(volume.getVolumeId())
-                .setVolumePath(folder)
-                .build());
+    driver().grow(volume, after * MIB, Optional.of(folder));
 
     assertThat(Long.parseLong(guest.run("stat -f -c %%b %s".formatted(folder))) * 4096)
         .isGreaterThan(after * MIB * 85 / 100);
@@ -95,33 +81,88 @@ class LvmDriverIT extends DriverInGuest {
   }
 
   @Test
-  void aKataImageFileCanBeReadAsMemoryAndAsAFilesystem() {
-    Volume volume =
-        driver().create("kata", 64 * MIB, Map.of("kataContainers", "true", "eraseafter", "false"));
-    String image = driver().stagingPath(volume) + "/kata-containers-pmem-csi-vm.img";
+  void aVolumeThatCannotBeReadIsNotFormattedAgain() {
+    Volume volume = driver().create("unreadable", 64 * MIB, QUICK);
+    guest.run("echo precious > %s/file; sync".formatted(driver().mount(volume, "ext4")));
+    driver().unmount(volume);
+    // without udev the link of a logical volume leads to its node in the mapper's folder
+    String name =
+        guest.run("basename $(readlink -f /dev/*fsdax/%s)".formatted(volume.getVolumeId()));
+    guest.run(
+        """
+        set -e
+        dmsetup table %s > /run/table
+        dmsetup suspend %s
+        dmsetup load %s --table "0 $(blockdev --getsz /dev/mapper/%s) error"
+        dmsetup resume %s
+        """
+            .formatted(name, name, name, name, name));
 
-    String folder = driver().mount(volume, "ext4");
+    assertThatThrownBy(() -> driver().mount(volume, "ext4"))
+        .hasMessageContaining("FAILED_PRECONDITION")
+        .hasMessageContaining("not formatted again: expected ext4 with UUID")
+        .hasMessageContaining("found a device that cannot be read");
 
-    assertThat(guest.run("losetup -n -O BACK-FILE")).endsWith("kata-containers-pmem-csi-vm.img");
-    guest.run("echo inside > %s/file".formatted(folder));
-    driver().unpublish(volume.getVolumeId(), folder);
-    assertThat(guest.run("head -c 512 %s | tail -c 2 | od -An -tx1".formatted(image)))
-        .as("partition table")
-        .isEqualTo(" 55 aa");
-    assertThat(guest.run("head -c 4111 %s | tail -c 15".formatted(image)))
-        .isEqualTo("NVDIMM_PFN_INFO");
-    assertThat(
-            guest.run(
-                """
-                set -e
-                mkdir -p /mnt/kata
-                mount -o ro,loop,offset=2097152 %s /mnt/kata
-                cat /mnt/kata/file
-                umount /mnt/kata
-                """
-                    .formatted(image)))
-        .isEqualTo("inside");
-    driver().unstage(volume.getVolumeId());
+    guest.run(
+        "dmsetup suspend %s; dmsetup load %s < /run/table; dmsetup resume %s"
+            .formatted(name, name, name));
+    assertThat(guest.run("cat %s/file".formatted(driver().mount(volume, "ext4"))))
+        .isEqualTo("precious");
+    driver().unmount(volume);
     driver().delete(volume);
+  }
+
+  @Test
+  void anAuditChangesNothing() {
+    Volume volume = driver().create("audited", 0, QUICK);
+    String group =
+        guest
+            .run("lvs --noheadings -o vg_name -S lv_name=%s".formatted(volume.getVolumeId()))
+            .strip();
+    String stray = VolumeId.fromName("stray").value();
+    guest.run(
+        """
+        set -e
+        lvchange --activate=n %s/%s
+        lvcreate --quiet --yes -Zn -Wn --activate=n --size=4m --name=%s %s > /dev/null
+        """
+            .formatted(group, volume.getVolumeId(), stray, group));
+    String before = guest.run("lvs --noheadings -o lv_name,lv_active; cat /proc/mounts");
+
+    ExecResult audit =
+        guest.exec(
+            PackedProgram.DRIVER + " audit -deviceManager=lvm " + GuestDriver.STATE_FLAG,
+            Duration.ofMinutes(3));
+
+    assertThat(audit.exitCode()).as(audit.stderr()).isEqualTo(1);
+    assertThat(audit.stdout())
+        .contains("1 volumes in the ledger, 2 devices, 1 findings")
+        .containsPattern("device-without-record +" + stray);
+    assertThat(guest.run("lvs --noheadings -o lv_name,lv_active; cat /proc/mounts"))
+        .isEqualTo(before);
+    guest.run("lvremove --quiet --yes %s/%s > /dev/null".formatted(group, stray));
+    driver().delete(volume);
+  }
+
+  @Test
+  void aVolumeThatIsInUseOutlivesARestartInAnotherDeviceMode() {
+    Volume volume = driver().create("of lvm", 64 * MIB, QUICK);
+    String folder = driver().mount(volume, "ext4");
+    guest.run("echo kept > %s/file".formatted(folder));
+    driver().close();
+
+    start("direct", 50);
+
+    assertThat(driver().list()).containsExactly(volume.getVolumeId());
+    assertThat(driver().mount(volume, "ext4")).as("published again").isEqualTo(folder);
+    assertThat(guest.run("cat %s/file".formatted(folder))).isEqualTo("kept");
+    assertRefused(Status.Code.FAILED_PRECONDITION, () -> driver().delete(volume));
+    driver().unmount(volume);
+    assertThat(guest.run("cat %s/file".formatted(driver().mount(volume, "ext4"))))
+        .isEqualTo("kept");
+    driver().unmount(volume);
+    driver().delete(volume);
+    driver().close();
+    start("lvm", 50);
   }
 }

@@ -1,0 +1,177 @@
+package io.pmemcsi.driver;
+
+import io.pmemcsi.base.names.DriverName;
+import io.pmemcsi.driver.command.Command;
+import io.pmemcsi.driver.command.CommandResult;
+import io.pmemcsi.driver.command.CommandRunner;
+import io.pmemcsi.driver.command.ProcessRunner;
+import io.pmemcsi.driver.csi.Endpoint;
+import io.pmemcsi.driver.device.Eraser;
+import io.pmemcsi.driver.metrics.DriverMetrics;
+import io.pmemcsi.driver.mount.KernelMounts;
+import io.pmemcsi.driver.mount.MountCalls;
+import io.pmemcsi.driver.mount.MountOptions;
+import io.pmemcsi.driver.volume.DeviceMode;
+import io.pmemcsi.driver.volume.DurableFiles;
+import io.pmemcsi.driver.volume.StateFiles;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Runs in the guest: the real driver, which dies as by kill -9 at its n-th contact with the outside
+ * world. The file {@link #ORDER} says at which, counted from when the file is there, and whether
+ * before, in the middle of or after the step.
+ */
+public final class DyingDriver {
+
+  /** For example {@code 7 MIDDLE}. */
+  public static final String ORDER = "/run/die";
+
+  /** What the last one that died was doing. */
+  public static final String LAST_WORDS = "/run/died";
+
+  private static final Duration INTO_A_COMMAND = Duration.ofMillis(30);
+
+  private DyingDriver() {}
+
+  /** Wants device mode, percentage, socket and state folder. */
+  public static void main(String[] args) throws InterruptedException {
+    DriverSettings settings =
+        new DriverSettings(
+            new DriverName("pmem-csi.intel.com"),
+            "guest",
+            new Endpoint(Path.of(args[2])),
+            Path.of(args[3]),
+            DeviceMode.parse(args[0]).orElseThrow(),
+            Integer.parseInt(args[1]),
+            Optional.empty(),
+            "/metrics");
+    DriverMetrics metrics = new DriverMetrics(settings.driverName(), settings.nodeId());
+    Mortal world = new Mortal();
+    try (NodeDriver driver =
+        NodeDriver.start(
+            settings,
+            metrics,
+            new Outside(world, world, world),
+            DeviceManagers.real(
+                settings.statePath(), world, new Eraser((_, _, _) -> world.step("erase"))))) {
+      System.out.println("findings at start: " + driver.startAudit().findings());
+      new CountDownLatch(1).await();
+    }
+  }
+
+  /** Where in a step it dies. */
+  public enum When {
+    BEFORE,
+    MIDDLE,
+    AFTER
+  }
+
+  private static final class Mortal implements CommandRunner, StateFiles, MountCalls {
+    private final ProcessRunner processes = new ProcessRunner();
+    private final DurableFiles files = new DurableFiles();
+    private final KernelMounts kernel = new KernelMounts();
+    private int steps;
+
+    private Optional<When> enter(String what) {
+      Path order = Path.of(ORDER);
+      synchronized (this) {
+        try {
+          if (!Files.exists(order)) {
+            steps = 0;
+            return Optional.empty();
+          }
+          String[] words = Files.readString(order).strip().split(" ", -1);
+          steps++;
+          if (steps != Integer.parseInt(words[0])) {
+            return Optional.empty();
+          }
+          Files.writeString(Path.of(LAST_WORDS), words[1] + " " + what);
+          Files.delete(order);
+          When when = When.valueOf(words[1]);
+          if (when == When.BEFORE) {
+            die();
+          }
+          return Optional.of(when);
+        } catch (IOException e) {
+          throw new IllegalStateException(e);
+        }
+      }
+    }
+
+    private static void die() {
+      Runtime.getRuntime().halt(137);
+    }
+
+    /** A step that has no inside. */
+    void step(String what) {
+      enter(what).ifPresent(_ -> die());
+    }
+
+    @Override
+    public CommandResult run(Command command) {
+      Optional<When> when = enter("command " + command);
+      if (when.equals(Optional.of(When.MIDDLE))) {
+        // the command lives on, as it does when its parent is killed
+        Thread.ofPlatform()
+            .start(
+                () -> {
+                  LockSupport.parkNanos(INTO_A_COMMAND.toNanos());
+                  die();
+                });
+      }
+      CommandResult result = processes.run(command);
+      when.ifPresent(_ -> die());
+      return result;
+    }
+
+    @Override
+    public List<String> list(Path folder) throws IOException {
+      return files.list(folder);
+    }
+
+    @Override
+    public byte[] read(Path file) throws IOException {
+      return files.read(file);
+    }
+
+    @Override
+    public void write(Path file, byte[] content) throws IOException {
+      Optional<When> when = enter("write " + file);
+      if (when.equals(Optional.of(When.MIDDLE))) {
+        Files.write(file.resolveSibling(file.getFileName() + ".tmp"), new byte[] {'{', '"'});
+        die();
+      }
+      files.write(file, content);
+      when.ifPresent(_ -> die());
+    }
+
+    @Override
+    public void delete(Path file) throws IOException {
+      Optional<When> when = enter("delete " + file);
+      files.delete(file);
+      when.ifPresent(_ -> die());
+    }
+
+    @Override
+    public void mount(Path source, Path target, String type, MountOptions options)
+        throws IOException {
+      Optional<When> when = enter("mount " + target);
+      kernel.mount(source, target, type, options);
+      when.ifPresent(_ -> die());
+    }
+
+    @Override
+    public void unmount(Path target) throws IOException {
+      Optional<When> when = enter("unmount " + target);
+      kernel.unmount(target);
+      when.ifPresent(_ -> die());
+    }
+  }
+}

@@ -1,0 +1,85 @@
+package io.pmemcsi.driver.guest;
+
+import io.pmemcsi.testbed.guest.PmemGuest;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.HashSet;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/**
+ * The program as it is packed, in the folder that guest and host share: the launcher, the jars and
+ * the cache of classes, without which a JVM takes twice as long to start in the guest.
+ */
+final class PackedProgram {
+  static final String DRIVER = "/host/bin/pmem-csi-driver";
+
+  /** Where the jars are in the guest. */
+  static final String HOME = "/host/lib/pmem-csi";
+
+  private static final Path ROOT = Path.of("../..");
+  private static final Path BUILT = ROOT.resolve("app/target");
+
+  /** A copy of our own: whoever else uses what was built may change it meanwhile. */
+  private static final Path PACKED = Path.of("target/packed").toAbsolutePath();
+
+  private static final Set<Path> INSTALLED = new HashSet<>();
+
+  private PackedProgram() {}
+
+  /** Once for each guest; a program that was built anew takes the place of the old one. */
+  static synchronized void install(PmemGuest guest) {
+    try {
+      if (INSTALLED.isEmpty()) {
+        pack();
+      }
+      if (INSTALLED.add(guest.share())) {
+        copyAll(PACKED, guest.share());
+        Path runtime = guest.share().resolve("lib/pmem-csi/runtime");
+        Files.deleteIfExists(runtime);
+        Files.createSymbolicLink(runtime, Path.of("/jdk"));
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot put the program into " + guest.share(), e);
+    }
+  }
+
+  private static void pack() throws IOException {
+    copy(ROOT.resolve("bin/pmem-csi"), PACKED.resolve("bin/pmem-csi"));
+    copy(ROOT.resolve("bin/pmem-csi"), PACKED.resolve("bin/pmem-csi-driver"));
+    copy(ROOT.resolve("build/train-aot"), PACKED.resolve("build/train-aot"));
+    copy(ROOT.resolve("build/find-jdk"), PACKED.resolve("build/find-jdk"));
+    copy(BUILT.resolve("pmem-csi.jar"), PACKED.resolve("lib/pmem-csi/pmem-csi.jar"));
+    copyAll(BUILT.resolve("lib"), PACKED.resolve("lib/pmem-csi/lib"));
+    train();
+  }
+
+  /** At once where there is a cache for this build. */
+  private static void train() throws IOException {
+    Path log = Path.of("target/training.log");
+    ProcessBuilder training = new ProcessBuilder(PACKED.resolve("build/train-aot").toString());
+    training.environment().put("PMEM_CSI_JDK", System.getProperty("java.home"));
+    Process process = training.redirectErrorStream(true).redirectOutput(log.toFile()).start();
+    if (process.onExit().join().exitValue() != 0) {
+      throw new IOException(Files.readString(log));
+    }
+  }
+
+  private static void copyAll(Path from, Path to) throws IOException {
+    try (Stream<Path> files = Files.walk(from)) {
+      for (Path file : (Iterable<Path>) files.filter(Files::isRegularFile)::iterator) {
+        copy(file, to.resolve(from.relativize(file).toString()));
+      }
+    }
+  }
+
+  private static void copy(Path from, Path to) throws IOException {
+    Files.createDirectories(Objects.requireNonNull(to.getParent()));
+    // the JVM knows the jars of its cache by their times
+    Files.copy(from, to, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.COPY_ATTRIBUTES);
+  }
+}
