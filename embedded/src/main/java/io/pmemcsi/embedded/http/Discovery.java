@@ -4,9 +4,11 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.pmemcsi.embedded.json.Json;
 import io.pmemcsi.embedded.schema.ResourceType;
+import io.pmemcsi.embedded.server.ApiException;
 import io.pmemcsi.embedded.server.ServerVersion;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -15,6 +17,27 @@ import java.util.TreeSet;
 record Discovery(List<ResourceType> types, ServerVersion version) {
   private static final List<String> VERBS =
       List.of("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch");
+
+  /** Kinds that can only be deleted one by one. */
+  private static final Set<String> ONE_BY_ONE = Set.of("namespaces", "services");
+
+  /** What kubectl shows for a word such as "all", by category. */
+  private static final Map<String, Set<String>> CATEGORIES =
+      Map.of(
+          "all",
+          Set.of(
+              "pods",
+              "services",
+              "deployments.apps",
+              "daemonsets.apps",
+              "statefulsets.apps",
+              "replicasets.apps",
+              "jobs.batch"),
+          "api-extensions",
+          Set.of(
+              "customresourcedefinitions.apiextensions.k8s.io",
+              "mutatingwebhookconfigurations.admissionregistration.k8s.io",
+              "validatingwebhookconfigurations.admissionregistration.k8s.io"));
 
   /** The page under a path, if it is one of discovery. */
   Optional<ObjectNode> page(List<String> path) {
@@ -49,7 +72,9 @@ record Discovery(List<ResourceType> types, ServerVersion version) {
     Set<String> names = new TreeSet<>();
     types.forEach(type -> names.add(type.group()));
     names.remove("");
-    names.forEach(name -> group(name).ifPresent(groups::add));
+    names.forEach(
+        name ->
+            group(name).ifPresent(group -> groups.add(Json.without(group, "kind", "apiVersion"))));
     return page;
   }
 
@@ -86,20 +111,28 @@ record Discovery(List<ResourceType> types, ServerVersion version) {
         types.stream()
             .filter(type -> type.group().equals(group) && type.version().equals(wanted))
             .toList();
-    if (path.size() != length || served.isEmpty()) {
+    if (path.size() != length) {
       return Optional.empty();
     }
-    ObjectNode page =
-        Json.object()
-            .put("kind", "APIResourceList")
-            .put("apiVersion", "v1")
-            .put("groupVersion", served.getFirst().apiVersion());
+    if (served.isEmpty()) {
+      if (types.stream().anyMatch(type -> type.group().equals(group))) {
+        throw ApiException.notServed();
+      }
+      return Optional.empty();
+    }
+    ObjectNode page = Json.object().put("kind", "APIResourceList");
+    if (!group.isEmpty()) {
+      page.put("apiVersion", "v1");
+    }
+    page.put("groupVersion", served.getFirst().apiVersion());
     ArrayNode resources = page.putArray("resources");
     for (ResourceType type : served) {
-      ObjectNode resource = resource(resources, type, type.plural(), VERBS);
-      resource.put("singularName", type.kind().toLowerCase(Locale.ROOT));
-      ArrayNode names = resource.putArray("shortNames");
-      type.shortNames().forEach(names::add);
+      ObjectNode resource = resource(resources, type, type.plural(), verbs(type));
+      if (type.custom().isPresent()) {
+        resource.put("singularName", type.kind().toLowerCase(Locale.ROOT));
+      }
+      names(resource, "shortNames", type.shortNames());
+      names(resource, "categories", categories(type));
       if (type.status()) {
         resource(resources, type, type.plural() + "/status", List.of("get", "patch", "update"));
       }
@@ -111,6 +144,26 @@ record Discovery(List<ResourceType> types, ServerVersion version) {
       }
     }
     return Optional.of(page);
+  }
+
+  private static List<String> verbs(ResourceType type) {
+    return ONE_BY_ONE.contains(type.groupResource())
+        ? VERBS.stream().filter(verb -> !verb.equals("deletecollection")).toList()
+        : VERBS;
+  }
+
+  private static List<String> categories(ResourceType type) {
+    return CATEGORIES.entrySet().stream()
+        .filter(category -> category.getValue().contains(type.groupResource()))
+        .map(Map.Entry::getKey)
+        .toList();
+  }
+
+  /** The server leaves a list out where there is nothing in it. */
+  private static void names(ObjectNode resource, String field, List<String> names) {
+    if (!names.isEmpty()) {
+      names.forEach(resource.putArray(field)::add);
+    }
   }
 
   private static ObjectNode resource(

@@ -147,10 +147,10 @@ public final class Front implements HttpHandler {
     String watch = query.getOrDefault("watch", "false");
     return switch (method) {
       case "GET" -> {
-        if (watch.equals("true") || watch.equals("1")) {
-          yield Verb.WATCH;
+        if (one) {
+          yield Verb.GET; // a single object is not watched, whatever the parameters say
         }
-        yield one ? Verb.GET : Verb.LIST;
+        yield watch.equals("true") || watch.equals("1") ? Verb.WATCH : Verb.LIST;
       }
       case "POST" -> require(!one, Verb.CREATE);
       case "PUT" -> require(one, Verb.UPDATE);

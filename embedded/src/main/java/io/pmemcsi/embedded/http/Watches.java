@@ -9,6 +9,7 @@ import io.pmemcsi.embedded.store.Change;
 import io.pmemcsi.embedded.store.Store;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -40,22 +41,24 @@ public final class Watches {
   void serve(HttpExchange exchange, ApiRequest request, long number, FaultPlan faults)
       throws IOException, InterruptedException {
     long generation = ended.get();
+    Optional<Long> from = from(request);
     WatchStream stream = new WatchStream(number, request, faults, exchange.getResponseBody());
     exchange.sendResponseHeaders(200, 0);
     exchange.getResponseBody().flush();
     open.incrementAndGet();
     try {
       long deadline = System.nanoTime() + timeout(request).toNanos();
-      stream(stream, request, generation, deadline);
+      stream(stream, request, from, generation, deadline);
     } finally {
       open.decrementAndGet();
     }
   }
 
-  private void stream(WatchStream stream, ApiRequest request, long generation, long deadline)
+  private void stream(
+      WatchStream stream, ApiRequest request, Optional<Long> from, long generation, long deadline)
       throws IOException, InterruptedException {
     boolean bookmarks = request.query().getOrDefault("allowWatchBookmarks", "").equals("true");
-    long position = begin(stream, request);
+    long position = from.isPresent() ? from.get() : existing(stream, request);
     while (generation == ended.get() && System.nanoTime() < deadline) {
       Store.News news = store.await(position, next(deadline));
       if (news.expired()) {
@@ -84,17 +87,23 @@ public final class Watches {
     }
   }
 
-  private long begin(WatchStream stream, ApiRequest request)
-      throws IOException, InterruptedException {
-    String from = request.query().getOrDefault("resourceVersion", "");
-    if (!from.isEmpty() && !from.equals("0")) {
-      try {
-        return Long.parseLong(from);
-      } catch (NumberFormatException _) {
-        throw ApiException.of(
-            400, "BadRequest", "resourceVersion: Invalid value: \"%s\"".formatted(from));
-      }
+  /** The version from which on changes are wanted; empty where what is there is wanted first. */
+  private static Optional<Long> from(ApiRequest request) {
+    String version = request.query().getOrDefault("resourceVersion", "");
+    if (version.isEmpty() || version.equals("0")) {
+      return Optional.empty();
     }
+    try {
+      return Optional.of(Long.parseLong(version));
+    } catch (NumberFormatException _) {
+      throw ApiException.bare(
+          "resourceVersion: Invalid value: \"%s\": strconv.ParseUint: parsing \"%s\": invalid syntax"
+              .formatted(version, version));
+    }
+  }
+
+  private long existing(WatchStream stream, ApiRequest request)
+      throws IOException, InterruptedException {
     Store.At now = store.now();
     for (ObjectNode object :
         now.objects().list(request.type().group(), request.type().plural(), request.namespace())) {

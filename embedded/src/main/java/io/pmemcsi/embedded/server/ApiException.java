@@ -162,27 +162,44 @@ public final class ApiException extends RuntimeException {
   }
 
   /** A failure for which the server has no reason of its own. */
-  static ApiException bare(String message) {
+  public static ApiException bare(String message) {
     ApiException refusal = of(500, "", message);
     refusal.status.remove("reason");
     return refusal;
   }
 
   static ApiException managerNeeded() {
-    String why = "is required for apply patch";
+    return invalidOption(
+        "PatchOptions",
+        "fieldManager",
+        "FieldValueRequired",
+        "Required value: is required for apply patch");
+  }
+
+  static ApiException policyUnknown(String policy) {
+    return invalidOption(
+        "DeleteOptions",
+        "propagationPolicy",
+        "FieldValueNotSupported",
+        "Unsupported value: \"%s\": supported values: ".formatted(policy)
+            + "\"Foreground\", \"Background\", \"Orphan\", \"nil\"");
+  }
+
+  private static ApiException invalidOption(
+      String options, String field, String reason, String message) {
     ApiException refusal =
         of(
             422,
             "Invalid",
-            "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: " + why);
+            "%s.meta.k8s.io \"\" is invalid: %s: %s".formatted(options, field, message));
     ObjectNode details = refusal.status.putObject("details");
-    details.put("group", "meta.k8s.io").put("kind", "PatchOptions");
+    details.put("group", "meta.k8s.io").put("kind", options);
     details
         .putArray("causes")
         .addObject()
-        .put("reason", "FieldValueRequired")
-        .put("message", "Required value: " + why)
-        .put("field", "fieldManager");
+        .put("reason", reason)
+        .put("message", message)
+        .put("field", field);
     return refusal;
   }
 
@@ -199,6 +216,11 @@ public final class ApiException extends RuntimeException {
     if (type.custom().isPresent()) {
       return notFound(type, name);
     }
+    return notServed();
+  }
+
+  /** Nothing is served under an address. */
+  public static ApiException notServed() {
     ApiException refusal = of(404, "NotFound", "the server could not find the requested resource");
     refusal.status.putObject("details");
     return refusal;

@@ -42,10 +42,11 @@ record DeleteOptions(Optional<Policy> policy, String uid, String resourceVersion
       case "Background" -> Optional.of(Policy.BACKGROUND);
       case "Foreground" -> Optional.of(Policy.FOREGROUND);
       case "Orphan" -> Optional.of(Policy.ORPHAN);
-      default ->
+      case "" ->
           orphan.isBoolean()
               ? Optional.of(orphan.asBoolean() ? Policy.ORPHAN : Policy.BACKGROUND)
               : Optional.empty();
+      default -> throw ApiException.policyUnknown(name);
     };
   }
 }

@@ -3,6 +3,7 @@ package io.pmemcsi.embedded.server;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.pmemcsi.embedded.apply.Ownership;
 import io.pmemcsi.embedded.json.Json;
 import io.pmemcsi.embedded.schema.ResourceType;
 import io.pmemcsi.embedded.store.Key;
@@ -20,14 +21,19 @@ final class Garbage {
     ABSENT
   }
 
+  /** The program that the collector is a part of. */
+  private static final String COLLECTOR = "kube-controller-manager";
+
   private final Transaction transaction;
   private final Catalog catalog;
   private final Deleting deleting;
+  private final Surroundings surroundings;
 
-  Garbage(Transaction transaction, Catalog catalog, Deleting deleting) {
+  Garbage(Transaction transaction, Catalog catalog, Deleting deleting, Surroundings surroundings) {
     this.transaction = transaction;
     this.catalog = catalog;
     this.deleting = deleting;
+    this.surroundings = surroundings;
   }
 
   /** An object was written. */
@@ -167,7 +173,8 @@ final class Garbage {
   }
 
   private void disown(Key dependent, String uid) {
-    ObjectNode object = transaction.get(dependent).orElseThrow().deepCopy();
+    ObjectNode live = transaction.get(dependent).orElseThrow();
+    ObjectNode object = live.deepCopy();
     ArrayNode left = Json.array();
     for (JsonNode reference : new Meta(object).owners()) {
       if (!Json.text(reference, "uid").equals(uid)) {
@@ -180,6 +187,18 @@ final class Garbage {
     } else {
       metadata.set("ownerReferences", left);
     }
-    transaction.put(dependent, object);
+    transaction.put(dependent, owned(live, object));
+  }
+
+  /** The collector is a client like others: what it takes away, nobody owns any more. */
+  private ObjectNode owned(ObjectNode live, ObjectNode changed) {
+    String apiVersion = Json.text(live, "apiVersion");
+    return catalog
+        .ofKind(transaction, apiVersion, Json.text(live, "kind"))
+        .map(
+            type ->
+                new Ownership(type.type(), apiVersion, COLLECTOR, surroundings.now())
+                    .update(live, changed))
+        .orElse(changed);
   }
 }

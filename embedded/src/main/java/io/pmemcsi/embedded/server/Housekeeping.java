@@ -24,7 +24,7 @@ final class Housekeeping {
     this.transaction = transaction;
     this.surroundings = surroundings;
     this.deleting = new Deleting(transaction, surroundings);
-    this.garbage = new Garbage(transaction, catalog, deleting);
+    this.garbage = new Garbage(transaction, catalog, deleting, surroundings);
   }
 
   /** Follows every change of the transaction, including those it makes itself. */

@@ -26,7 +26,14 @@ final class Normal {
   // the real one mixes up the ends of deep paths when it lists several conflicts
   private static final Pattern DEEP_CONFLICT =
       Pattern.compile("(?m)^((?:- )?(?:\\.[a-zA-Z]+){3})[.\\[].*$");
-  private static final Set<String> GONE = Set.of("resourceVersion", "selfLink", "continue", "time");
+  private static final Set<String> GONE =
+      Set.of(
+          "resourceVersion",
+          "selfLink",
+          "continue",
+          "time",
+          "storageVersionHash",
+          "serverAddressByClientCIDRs");
   private static final Set<String> CONTROLLERS =
       Set.of("kube-controller-manager", "kube-apiserver");
 

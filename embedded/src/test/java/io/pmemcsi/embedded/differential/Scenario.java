@@ -16,6 +16,12 @@ record Scenario(String name, List<Step> steps) {
   private static final Set<String> OPERATIONS =
       Set.of(
           "wait",
+          "gone",
+          "ending",
+          "alone",
+          "forget",
+          "watch",
+          "discover",
           "get",
           "list",
           "create",

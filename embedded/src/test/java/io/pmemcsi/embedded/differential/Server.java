@@ -1,6 +1,7 @@
 package io.pmemcsi.embedded.differential;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.TextNode;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.http.HttpRequest;
@@ -10,6 +11,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -19,13 +21,20 @@ import org.awaitility.Awaitility;
 final class Server {
   private static final Pattern KEPT = Pattern.compile("\\$(rv|uid)\\((\\w+)\\)");
 
+  private static final Duration LIMIT = Duration.ofMinutes(1);
+
   private final KubernetesClient client;
   private final String namespace;
+  private final Runnable forget;
   private final Map<String, JsonNode> kept = new HashMap<>();
 
-  Server(KubernetesClient client, String namespace) {
+  /**
+   * @param forget makes the server forget its history, where it has one to forget
+   */
+  Server(KubernetesClient client, String namespace, Runnable forget) {
     this.client = client;
     this.namespace = namespace;
+    this.forget = forget;
   }
 
   /** An HTTP status and a body. */
@@ -48,7 +57,10 @@ final class Server {
       HttpResponse<String> response =
           client.getHttpClient().sendAsync(request.build(), String.class).get();
       String text = response.body();
-      JsonNode answer = text.startsWith("{") ? Json.parse(text) : TextNode.valueOf(text);
+      JsonNode answer =
+          step.operation().equals("watch") && response.code() == 200
+              ? events(text)
+              : text.startsWith("{") ? Json.parse(text) : TextNode.valueOf(text);
       if (!step.keep().isEmpty()) {
         kept.put(step.keep(), answer);
       }
@@ -61,14 +73,46 @@ final class Server {
     }
   }
 
-  /** Waits until a custom resource definition is established and its kind is served. */
-  void await(Step step) {
-    String crd = step.path().substring(step.path().indexOf('/') + 1);
-    Step list = Step.of("list", "/apis/NS.example.com/v1/" + crd.substring(0, crd.indexOf('.')));
-    Awaitility.await()
-        .atMost(Duration.ofSeconds(30))
-        .until(() -> send(step).body().toString().contains("InitialNamesAccepted"));
-    Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> send(list).code() == 200);
+  private static JsonNode events(String lines) {
+    ArrayNode events = Json.array();
+    lines.lines().forEach(line -> events.add(Json.parse(line)));
+    return events;
+  }
+
+  /** Does what a step says that only waits; false if it is another kind of step. */
+  boolean await(Step step) {
+    switch (step.operation()) {
+      case "wait" -> {
+        until(() -> send(step).body().toString().contains("InitialNamesAccepted"));
+        until(() -> send(listOf(step)).code() == 200);
+      }
+      case "gone" -> until(() -> send(step).code() == 404);
+      case "ending" -> until(() -> metadata(step).has("deletionTimestamp"));
+      case "alone" -> until(() -> !metadata(step).has("ownerReferences"));
+      case "forget" -> forget.run();
+      default -> {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** The list of the kind that a custom resource definition defines. */
+  private static Step listOf(Step definition) {
+    String name = definition.path().substring(definition.path().indexOf('/') + 1);
+    return Step.of("list", "/apis/NS.example.com/v1/" + name.substring(0, name.indexOf('.')));
+  }
+
+  private JsonNode metadata(Step step) {
+    Answer answer = send(step);
+    if (answer.code() != 200) {
+      throw new AssertionError(step + " waits for an object that is not there: " + answer);
+    }
+    return answer.body().path("metadata");
+  }
+
+  private static void until(Callable<Boolean> condition) {
+    Awaitility.await().atMost(LIMIT).pollInterval(Duration.ofMillis(50)).until(condition);
   }
 
   private String filled(String text) {

@@ -8,8 +8,11 @@ import java.util.Optional;
  * One request. NS stands for the namespace; $rv(x) and $uid(x) stand for the version and identity
  * in the answer that was kept as x.
  *
- * @param operation get, list, create, update, delete, apply, merge, json, strategic, or wait for a
- *     custom resource definition to be established
+ * @param operation get, list, create, update, delete, apply, merge, json, strategic; watch for a
+ *     second; discover what the embedded one serves; or one that waits and compares nothing: wait
+ *     for a custom resource definition to be established, gone for an object not to be there any
+ *     more, ending for it to be marked for deletion, alone for it to have no owner; forget makes
+ *     the embedded one forget what happened before
  * @param path such as configmaps/a, or an absolute one
  * @param manager "" for none
  * @param query more parameters, such as force=true
@@ -62,7 +65,7 @@ record Step(
 
   String method() {
     return switch (operation) {
-      case "get", "list", "wait" -> "GET";
+      case "get", "list", "watch", "discover", "wait", "gone", "ending", "alone" -> "GET";
       case "create" -> "POST";
       case "update" -> "PUT";
       case "delete" -> "DELETE";
@@ -88,6 +91,9 @@ record Step(
     String base = BASES.get(first);
     String address = base == null ? path : base + (slash < 0 ? "" : path.substring(slash));
     String parameters = query;
+    if (operation.equals("watch")) {
+      parameters = "watch=true&timeoutSeconds=1" + (query.isEmpty() ? "" : "&" + query);
+    }
     if (!manager.isEmpty()) {
       parameters = "fieldManager=" + manager + (query.isEmpty() ? "" : "&" + query);
     }
