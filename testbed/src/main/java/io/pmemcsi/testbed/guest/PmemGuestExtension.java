@@ -31,6 +31,7 @@ final class PmemGuestExtension implements ParameterResolver {
 
   private static PmemGuest boot(GuestConfig config) {
     String name = "guest-%dx%d".formatted(config.nvdimms(), config.nvdimmMiB());
-    return PmemGuest.boot(config, Path.of("target", name));
+    // JVMs that run at the same time in one folder need different places
+    return PmemGuest.boot(config, Path.of(System.getProperty("pmem-csi.guests", "target"), name));
   }
 }

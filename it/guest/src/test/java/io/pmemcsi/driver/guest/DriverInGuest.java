@@ -136,6 +136,7 @@ abstract class DriverInGuest {
     driver.unmount(volume);
   }
 
+  @OneModeIsEnough
   @Test
   void aDriverThatIsKilledAtWorkGoesOnAfterItsRestart() throws Exception {
     List<String> names = List.of("kill-0", "kill-1", "kill-2");
@@ -179,6 +180,7 @@ abstract class DriverInGuest {
     driver.delete(smallest);
   }
 
+  @OneModeIsEnough
   @Test
   void everyNameIsGoodForAVolume() {
     for (String name : List.of("pvmove", "a_mlog", "snapshot", "../ü")) {
@@ -186,6 +188,7 @@ abstract class DriverInGuest {
     }
   }
 
+  @OneModeIsEnough
   @Test
   void whatAnEarlierVolumeHeldDoesNotComeBack() {
     Volume earlier = driver.create("earlier", 320 * MIB, QUICK);
@@ -342,6 +345,7 @@ abstract class DriverInGuest {
     return guest.run("ls %s | grep -vE 'lost|probe' || true".formatted(folder));
   }
 
+  @OneModeIsEnough
   @Test
   void volumesForPlainFilesHaveNoDax() {
     Volume volume = driver.create("files", 32 * MIB, Map.of("usage", "FileIO"));
