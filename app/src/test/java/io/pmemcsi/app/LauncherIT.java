@@ -24,8 +24,6 @@ class LauncherIT {
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-  private static final Path JAR = Path.of("target/pmem-csi.jar");
-
   @TempDir private Path folder;
 
   @ParameterizedTest
@@ -139,19 +137,38 @@ class LauncherIT {
   @Test
   void aCacheOfAnotherBuildIsLeftAsideInSilence() throws Exception {
     train();
-    FileTime built = Files.getLastModifiedTime(JAR);
-    try {
-      Files.setLastModifiedTime(JAR, FileTime.from(built.toInstant().plusSeconds(1)));
+    Path home = folder.resolve("image");
+    copyProgram(home);
+    Path jar = home.resolve("lib/pmem-csi/pmem-csi.jar");
+    FileTime built = Files.getLastModifiedTime(jar);
+    Files.setLastModifiedTime(jar, FileTime.from(built.toInstant().plusSeconds(1)));
 
-      Process process = start("pmem-csi-driver", List.of("-version"));
+    Process process = start(home.resolve("bin/pmem-csi-driver"), List.of("-version"));
 
-      assertThat(process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
-      assertThat(process.exitValue()).isZero();
-      assertThat(out()).isEqualTo(Version.current() + "\n");
-      assertThat(err()).isEmpty();
-    } finally {
-      Files.setLastModifiedTime(JAR, built);
-    }
+    assertThat(process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    assertThat(process.exitValue()).isZero();
+    assertThat(out()).isEqualTo(Version.current() + "\n");
+    assertThat(err()).isEmpty();
+  }
+
+  /** Lays the program out as an image has it. */
+  private void copyProgram(Path home) throws Exception {
+    Process process =
+        new ProcessBuilder(
+                "sh",
+                "-ec",
+                """
+                mkdir -p "$1/bin" "$1/lib/pmem-csi"
+                cp -a ../bin/pmem-csi ../bin/pmem-csi-driver "$1/bin"
+                cp -a target/pmem-csi.jar target/lib target/aot "$1/lib/pmem-csi"
+                ln -s "$2" "$1/lib/pmem-csi/runtime"
+                """,
+                "sh",
+                home.toString(),
+                System.getProperty("java.home"))
+            .inheritIO()
+            .start();
+    assertThat(process.waitFor()).isZero();
   }
 
   /** At once where the cache is there already. */
@@ -184,9 +201,14 @@ class LauncherIT {
 
   private Process start(String name, List<String> arguments, String... environment)
       throws IOException {
+    return start(Path.of("../bin", name).toAbsolutePath().normalize(), arguments, environment);
+  }
+
+  private Process start(Path program, List<String> arguments, String... environment)
+      throws IOException {
     List<String> command = new ArrayList<>(List.of("env"));
     command.addAll(List.of(environment));
-    command.add(Path.of("../bin", name).toAbsolutePath().normalize().toString());
+    command.add(program.toString());
     command.addAll(arguments);
     return new ProcessBuilder(command)
         .redirectOutput(folder.resolve("out").toFile())

@@ -14,7 +14,8 @@ import picocli.CommandLine.Option;
     name = "demo",
     mixinStandardHelpOptions = true,
     description = {
-      "Shows the operator on an in-process Kubernetes API and the driver on file-backed devices.%n"
+      "Shows the operator on an in-process Kubernetes API and the driver on file-backed devices.",
+      ""
     })
 final class DemoCommand implements Callable<Integer> {
 

@@ -20,7 +20,8 @@ import picocli.CommandLine.Option;
     name = "render",
     mixinStandardHelpOptions = true,
     description = {
-      "Prints the objects that the operator would make for a resource, with no cluster.%n"
+      "Prints the objects that the operator would make for a resource, with no cluster.",
+      ""
     },
     footer = {
       "",

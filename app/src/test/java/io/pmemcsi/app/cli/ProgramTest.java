@@ -60,6 +60,13 @@ class ProgramTest {
   }
 
   @Test
+  void commandsAreListedWithoutGaps() {
+    run("--help");
+    assertThat(out().substring(out().indexOf("Commands:"), out().indexOf("Called as")).strip())
+        .doesNotContain("\n\n");
+  }
+
+  @Test
   void helpDoesNotShowRetiredFlags() {
     run("driver --help");
 
