@@ -2,82 +2,234 @@ package io.pmemcsi.operator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fabric8.kubernetes.api.model.Event;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.pmemcsi.api.generic.CSIDriverDeployment;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.pmemcsi.api.generic.NodeUpdate;
+import io.pmemcsi.api.generic.OutdatedNode;
 import io.pmemcsi.testbed.kubernetes.PaperNodes;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
+import java.time.Instant;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 
 /** A resource with the update strategy Draining, from its template to its status and its end. */
-@WithKubernetes
+@WithKubernetes(perClass = true)
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class DrainedResourceIT {
 
   private static final String ID = "drained";
 
   private KubernetesClient client;
+  private PaperNodes nodes;
+  private DrainingStage stage;
 
-  @BeforeEach
-  void use(Sandbox sandbox) {
+  @BeforeAll
+  void set(Sandbox sandbox) {
     client = sandbox.client();
+    nodes = PaperNodes.create(sandbox.cluster(), 2, DrainingStage.labels(ID)).runPods();
+    stage = DrainingStage.withOperator(sandbox, ID, nodes.names());
   }
 
-  @Test
-  void changedTemplateReachesEmptyNodesAndDeletionReleasesThem(Sandbox sandbox) {
-    try (var nodes = PaperNodes.create(sandbox.cluster(), 2, DrainingStage.labels(ID)).runPods()) {
-      var stage = DrainingStage.withOperator(sandbox, ID, nodes.names());
-      stage.play(stage::isSettled);
-      Map<String, String> before = stage.driverPods();
+  @AfterAll
+  void removeNodes() {
+    nodes.close();
+  }
 
-      stage.changeTemplate();
-      stage.play(() -> !stage.marked().isEmpty());
-      stage.operator().stop();
-      stage.operator().start();
-      stage.play(() -> update().filter(found -> isDone(found, before, stage)).isPresent());
+  @BeforeEach
+  void settle() {
+    stage.ensureResource();
+    stage.settle();
+  }
 
-      assertThat(stage.cordoned()).isEmpty();
-      assertThat(stage.marked()).isEmpty();
-      assertThat(update())
-          .hasValueSatisfying(
-              found -> {
-                assertThat(found.nodes()).isEqualTo(2);
-                assertThat(found.outdated()).isEmpty();
-                assertThat(found.paused()).isNull();
-              });
-
-      stage.budget("web-budget");
-      stage.changeTemplate();
-      stage.play(() -> !stage.cordoned().isEmpty());
-      client.resources(CSIDriverDeployment.class).withName("drained").delete();
-      stage.play(
-          () -> client.resources(CSIDriverDeployment.class).withName("drained").get() == null);
-
-      assertThat(stage.cordoned()).isEmpty();
-      assertThat(stage.marked()).isEmpty();
+  /** Whatever a test has left behind, also when it failed. */
+  @AfterEach
+  void restore() {
+    stage.removeBudgets();
+    if (stage.resource().get() != null) {
+      patch(
+          """
+          {"spec": {"driverSocket": "/run/csi/csi.sock", "managementState": "Managed",
+            "nodeUpdateStrategy": "Draining"}}
+          """);
     }
   }
 
-  private static boolean isDone(NodeUpdate found, Map<String, String> before, DrainingStage stage) {
+  @Test
+  void changedTemplateReachesTheNodesAcrossARestartOfTheOperator() {
+    Map<String, String> before = stage.driverPods();
+
+    stage.changeTemplate();
+    stage.play(() -> !stage.marked().isEmpty());
+    stage.operator().stop();
+    stage.operator().start();
+    stage.play(() -> isDone(before));
+
+    assertThat(stage.restartsUnderVolumes()).isEmpty();
+    assertThat(stage.cordoned()).isEmpty();
+    assertThat(update())
+        .hasValueSatisfying(
+            found -> {
+              assertThat(found.nodes()).isEqualTo(2);
+              assertThat(found.outdated()).isEmpty();
+              assertThat(found.paused()).isNull();
+            });
+  }
+
+  @Test
+  void deletionReleasesNodesThatAreWorkedOn() {
+    stage.budget("web-budget");
+    stage.changeTemplate();
+    stage.play(() -> !stage.cordoned().isEmpty());
+
+    stage.resource().delete();
+    stage.play(() -> stage.resource().get() == null);
+
+    assertThat(stage.cordoned()).isEmpty();
+    assertThat(stage.marked()).isEmpty();
+  }
+
+  /** Kubelet says Failed when containers have ended, and unmounts only then. */
+  @Test
+  void driverIsNotRestartedWhileAPodThatHasEndedIsStillMounted() {
+    Map<String, String> before = stage.driverPods();
+    String node = nodes.names().getFirst();
+    Pod ended = stage.endedPod(node);
+
+    stage.changeTemplate();
+    stage.play(
+        () ->
+            outdated(node)
+                .filter(found -> "Evicting".equals(found.step()))
+                .filter(found -> String.valueOf(found.message()).contains("/ended"))
+                .filter(found -> Boolean.FALSE.equals(found.safeToRestart()))
+                .isPresent());
+    Instant looked = Instant.now();
+    // the step after the pod's leaving would follow within a second
+    stage.play(() -> Instant.now().isAfter(looked.plusSeconds(3)));
+    assertThat(stage.driverPods()).containsEntry(node, before.get(node));
+
+    stage.unmounted(ended);
+    stage.play(() -> isDone(before));
+
+    assertThat(stage.restartsUnderVolumes()).isEmpty();
+    assertThat(stage.cordoned()).isEmpty();
+  }
+
+  @Test
+  void mistakeInTheResourceStopsTheUpdateAndLeavesNoNodeCordoned() {
+    Map<String, String> before = stage.driverPods();
+    HasMetadata budget = stage.budget("web-budget");
+    stage.changeTemplate();
+    stage.play(() -> stage.cordoned().size() == 1);
+    String inHand = stage.cordoned().getFirst();
+
+    patch("{\"spec\":{\"driverSocket\":\"/run/../csi.sock\"}}");
+    stage.play(
+        () ->
+            update()
+                .filter(found -> Boolean.TRUE.equals(found.paused()))
+                .filter(
+                    found ->
+                        String.valueOf(found.message())
+                            .matches("(?s).*and then no other node: Invalid: .*driverSocket.*"))
+                .isPresent());
+    assertThat(events()).contains("NodeUpdatePaused");
+    client.resource(budget).delete();
+    stage.play(() -> stage.marked().isEmpty());
+
+    assertThat(stage.cordoned()).isEmpty();
+    assertThat(stage.driverPods().get(inHand)).isNotEqualTo(before.get(inHand));
+    String other = nodes.names().stream().filter(name -> !name.equals(inHand)).findFirst().get();
+    assertThat(stage.driverPods()).containsEntry(other, before.get(other));
+    stage.play(
+        () ->
+            update()
+                .map(found -> String.valueOf(found.message()))
+                .filter(message -> message.startsWith("Waiting: Invalid: "))
+                .isPresent());
+
+    patch("{\"spec\":{\"driverSocket\":\"/run/csi/csi.sock\"}}");
+    stage.play(() -> isDone(before));
+
+    assertThat(stage.restartsUnderVolumes()).isEmpty();
+    assertThat(stage.cordoned()).isEmpty();
+  }
+
+  @Test
+  void unmanagedResourceReleasesItsNodes() {
+    HasMetadata budget = stage.budget("web-budget");
+    stage.changeTemplate();
+    stage.play(() -> !stage.cordoned().isEmpty());
+
+    patch("{\"spec\":{\"managementState\":\"Unmanaged\"}}");
+    stage.play(() -> stage.marked().isEmpty());
+
+    assertThat(stage.cordoned()).isEmpty();
+    client.resource(budget).delete();
+    patch("{\"spec\":{\"managementState\":\"Managed\"}}");
+    stage.play(
+        () ->
+            stage.marked().isEmpty()
+                && update()
+                    .filter(found -> Integer.valueOf(2).equals(found.updatedNodes()))
+                    .isPresent());
+  }
+
+  @Test
+  void rollingReplacesDriverPodsWhateverIsMounted() {
+    Map<String, String> before = stage.driverPods();
+    patch("{\"spec\":{\"nodeUpdateStrategy\":\"Rolling\"}}");
+    stage.changeTemplate();
+
+    stage.play(() -> isDone(before));
+
+    assertThat(stage.cordoned()).isEmpty();
+    assertThat(stage.restartsUnderVolumes()).isNotEmpty();
+  }
+
+  private boolean isDone(Map<String, String> before) {
     var pods = new HashSet<>(stage.driverPods().values());
     pods.retainAll(before.values());
     return pods.isEmpty()
         && stage.isSettled()
         && stage.marked().isEmpty()
-        && Integer.valueOf(2).equals(found.updatedNodes());
+        && update().filter(found -> found.outdated().isEmpty()).isPresent()
+        && update().map(NodeUpdate::updatedNodes).filter(Integer.valueOf(2)::equals).isPresent();
+  }
+
+  private Optional<OutdatedNode> outdated(String node) {
+    return update().stream()
+        .flatMap(found -> found.outdated().stream())
+        .filter(found -> found.node().equals(node))
+        .findFirst();
   }
 
   private Optional<NodeUpdate> update() {
-    return Optional.ofNullable(
-        client
-            .resources(CSIDriverDeployment.class)
-            .withName("drained")
-            .get()
-            .getStatus()
-            .nodeUpdate());
+    return Optional.ofNullable(stage.resource().get().getStatus().nodeUpdate());
+  }
+
+  private List<String> events() {
+    String uid = stage.resource().get().getMetadata().getUid();
+    return client.v1().events().list().getItems().stream()
+        .filter(event -> uid.equals(event.getInvolvedObject().getUid()))
+        .map(Event::getReason)
+        .toList();
+  }
+
+  private void patch(String json) {
+    stage.resource().patch(PatchContext.of(PatchType.JSON_MERGE), json);
   }
 }
