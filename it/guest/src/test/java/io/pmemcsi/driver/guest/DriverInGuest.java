@@ -203,6 +203,7 @@ abstract class DriverInGuest {
     driver.delete(later);
   }
 
+  @OneModeIsEnough
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void aRawVolumeIsErasedWhereThatIsWanted(boolean erase) {
@@ -231,6 +232,7 @@ abstract class DriverInGuest {
         "dd if=%s bs=1M skip=6 count=1 2> /dev/null | head -c 6 | tr -d '\\0'".formatted(device));
   }
 
+  @OneModeIsEnough
   @Test
   void othersAreServedWhileALargeVolumeIsErased() throws Exception {
     Volume large = driver.create("large", 900 * MIB, Map.of());
