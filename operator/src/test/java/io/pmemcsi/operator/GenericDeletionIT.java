@@ -38,13 +38,14 @@ class GenericDeletionIT {
 
   private Sandbox sandbox;
   private KubernetesClient client;
+  private InstalledOperator operator;
   private GenericResource driver;
 
   @BeforeAll
   void install(Sandbox sandbox) {
     this.sandbox = sandbox;
     this.client = sandbox.client();
-    InstalledOperator.install(sandbox).start();
+    operator = InstalledOperator.install(sandbox).start();
   }
 
   @BeforeEach
@@ -265,6 +266,38 @@ class GenericDeletionIT {
     client.resource(volume).delete();
     await().atMost(PATIENCE).until(() -> client.namespaces().withName(namespace).get() == null);
     assertThat(driver.objectNames()).isEmpty();
+  }
+
+  /** The documented way out when there is no operator any more. */
+  @Test
+  void withoutAnOperatorTheFinalizerCanBeTakenOffByHand() {
+    driver.create();
+    driver.awaitSynced();
+    operator.stop();
+    try {
+      driver.resource().delete();
+      assertThat(driver.get()).isNotNull();
+
+      Edits.edit(
+          driver.resource(),
+          found -> {
+            found.getMetadata().setFinalizers(List.of());
+            return found;
+          });
+
+      driver.awaitGone();
+      await()
+          .atMost(PATIENCE)
+          .untilAsserted(
+              () ->
+                  assertThat(driver.objects())
+                      .as("the garbage collector takes what lives in the namespace")
+                      .isNotEmpty()
+                      .allMatch(object -> object.getMetadata().getNamespace() == null));
+      driver.objects().forEach(left -> client.resource(left).delete());
+    } finally {
+      operator.start();
+    }
   }
 
   private void awaitHeld(String message) {

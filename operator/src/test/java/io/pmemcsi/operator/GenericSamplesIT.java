@@ -6,7 +6,9 @@ import static org.awaitility.Awaitility.await;
 import io.pmemcsi.testbed.kubernetes.PaperNodes;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -42,6 +44,7 @@ class GenericSamplesIT {
   })
   void sampleBecomesAvailableAndGoesAway(Path file, String name) throws IOException {
     var driver = new GenericResource(sandbox.client(), sandbox.namespace(), name);
+    createAccount(file, name);
 
     driver.create(Files.readString(file));
 
@@ -51,5 +54,19 @@ class GenericSamplesIT {
     await()
         .atMost(Duration.ofSeconds(30))
         .untilAsserted(() -> assertThat(driver.objectNames()).isEmpty());
+  }
+
+  /** What a sample says has to be there before, in the namespace of the test. */
+  private void createAccount(Path sample, String name) throws IOException {
+    Path file = sample.resolveSibling("accounts").resolve(name + ".yaml");
+    if (Files.exists(file)) {
+      String yaml =
+          Files.readString(file).replace("namespace: " + name, "namespace: " + sandbox.namespace());
+      sandbox
+          .client()
+          .load(new ByteArrayInputStream(yaml.getBytes(StandardCharsets.UTF_8)))
+          .items()
+          .forEach(sandbox::create);
+    }
   }
 }

@@ -114,7 +114,7 @@ class PreviewTest {
         .matches("0 created, 0 changed, 0 deleted and created again, 0 deleted, \\d+ unchanged\n");
     assertThat(preview(fromTemplate("any:2")).describe())
         .contains("DaemonSet \"templates-node\" in namespace \"pmem-csi\": changed\n")
-        .contains("-        image: \"any:1\"\n+        image: \"any:2\"\n")
+        .contains("-      - image: \"any:1\"\n+      - image: \"any:2\"\n")
         .contains("0 created, 2 changed, ");
   }
 

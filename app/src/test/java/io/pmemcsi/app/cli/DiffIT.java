@@ -3,14 +3,21 @@ package io.pmemcsi.app.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.PersistentVolume;
+import io.fabric8.kubernetes.api.model.PersistentVolumeBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.ServiceAccount;
 import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
+import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBinding;
 import io.fabric8.kubernetes.api.model.rbac.RoleBinding;
 import io.fabric8.kubernetes.api.model.storage.CSIDriver;
+import io.fabric8.kubernetes.api.model.storage.StorageClass;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.pmemcsi.api.generic.CSIDriverDeployment;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.operator.OperatorOptions;
 import io.pmemcsi.operator.OperatorProgram;
@@ -27,6 +34,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.Callable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -98,6 +106,76 @@ class DiffIT {
   }
 
   @Test
+  void driverFromTemplatesIsComparedObjectByObject() {
+    settleTemplates();
+    Map<String, String> before = versions();
+    assertThat(before).hasSizeGreaterThan(5);
+
+    assertThat(diff(templates())).as("%s%s", out(), err()).isZero();
+    assertThat(out()).startsWith("0 created, 0 changed, 0 deleted and created again, 0 deleted, ");
+
+    String changed =
+        templates()
+            .replace("any:1", "any:2")
+            .replace("parameters: {a: b}", "parameters: {a: c}")
+            .replace("  - metadata: {name: diff-gone}\n", "  - metadata: {name: diff-new}\n");
+    assertThat(diff(changed)).isEqualTo(1);
+    assertThat(out())
+        .contains("DaemonSet \"diff-templates-node\" in namespace")
+        .contains("-      - image: \"any:1\"\n+      - image: \"any:2\"\n")
+        .contains("StorageClass \"diff-kept\": deleted and created again")
+        .contains("StorageClass \"diff-gone\": deleted\n")
+        .contains("StorageClass \"diff-new\": created\n")
+        .containsPattern("\n1 created, 2 changed, 1 deleted and created again, 1 deleted, ");
+    assertThat(versions()).isEqualTo(before);
+  }
+
+  @Test
+  void whatKeepsTheOperatorFromWritingIsSaidInsteadOfObjects() {
+    settleTemplates();
+
+    assertThat(
+            diff(templates().replace("  driverName", "  managementState: Unmanaged\n  driverName")))
+        .isEqualTo(1);
+    assertThat(out())
+        .contains("+  managementState: \"Unmanaged\"")
+        .contains("managementState is Unmanaged: the operator leaves all objects as they are")
+        .contains("0 created, 1 changed, ");
+
+    assertThat(diff(templates().replace("name: diff-templates", "name: diff-rival"))).isEqualTo(1);
+    assertThat(out())
+        .contains(
+            "the operator would write nothing: CSIDriverDeployment \"diff-templates\" in namespace"
+                + " \"%s\", which is older, has the driver name".formatted(sandbox.namespace()))
+        .contains("1 created, 0 changed, ");
+
+    sandbox.create(volume("diff.templates.example.com"));
+    assertThat(diff(templates().replace("diff.templates.", "diff.renamed."))).isEqualTo(1);
+    assertThat(out())
+        .contains("the operator would write nothing: driverName cannot change")
+        .contains("1 PersistentVolume (diff-volume)");
+  }
+
+  @Test
+  void configurationOfTheOperatorInTheClusterCounts() {
+    settleTemplates();
+    client
+        .resource(
+            new ConfigMapBuilder()
+                .withNewMetadata()
+                .withName("pmem-csi-operator-config")
+                .withNamespace(sandbox.namespace())
+                .endMetadata()
+                .withData(Map.of("config.yaml", "defaultImages: {driverRegistrarImage: 'mine:1'}"))
+                .build())
+        .create();
+
+    assertThat(diff(templates())).as("%s%s", out(), err()).isEqualTo(1);
+
+    assertThat(out()).contains("+        image: \"mine:1\"\n").contains("0 created, 1 changed, ");
+  }
+
+  @Test
   void errorsAreNoDifferences() {
     assertThat(diff("floppy", 3)).isEqualTo(2);
     assertThat(err()).contains("standard input, document 1: ", "deviceMode");
@@ -106,28 +184,46 @@ class DiffIT {
     assertThat(out()).isEmpty();
   }
 
-  /** Lets a real operator do its work, and leave. */
   private void settle() {
+    settle(
+        resource("lvm", 3),
+        () ->
+            "Initializing"
+                .equals(
+                    client
+                        .resources(PmemCSIDeployment.class)
+                        .withName(NAME)
+                        .get()
+                        .getStatus()
+                        .phaseOrNew()));
+  }
+
+  private void settleTemplates() {
+    settle(
+        templates(),
+        () ->
+            client
+                .resources(CSIDriverDeployment.class)
+                .withName("diff-templates")
+                .get()
+                .getStatus()
+                .condition("SyncSuccessful")
+                .filter(synced -> synced.status().equals("True"))
+                .isPresent());
+  }
+
+  /** Lets a real operator do its work, and leave. */
+  private void settle(String yaml, Callable<Boolean> settled) {
     var options =
         new OperatorOptions(Optional.empty(), Optional.of(IMAGE), Optional.empty(), false);
-    HasMetadata resource = client.getKubernetesSerialization().unmarshal(resource("lvm", 3));
+    HasMetadata resource = client.getKubernetesSerialization().unmarshal(yaml);
     client.resource(resource).create();
-    sandbox.cleanUp(this::deleteResource);
+    sandbox.cleanUp(() -> delete(resource));
     try (var operator =
         OperatorProgram.start(
             client, options, Map.of("WATCH_NAMESPACE", sandbox.namespace()), Clock.systemUTC())) {
       assertThat(operator.metricsPort()).isEmpty();
-      await()
-          .until(
-              () ->
-                  "Initializing"
-                      .equals(
-                          client
-                              .resources(PmemCSIDeployment.class)
-                              .withName(NAME)
-                              .get()
-                              .getStatus()
-                              .phaseOrNew()));
+      await().until(settled);
     }
     // the last ones to write anything
     await()
@@ -141,17 +237,23 @@ class DiffIT {
                                 .equals(set.getStatus().getObservedGeneration())));
   }
 
-  /** No operator is left to take its finalizer off. */
-  private void deleteResource() {
+  /** No operator is left to take its finalizer off, or to remove what it has made. */
+  private void delete(HasMetadata resource) {
     client
-        .resources(PmemCSIDeployment.class)
-        .withName(NAME)
+        .resource(resource)
         .edit(
-            resource -> {
-              resource.getMetadata().setFinalizers(List.of());
-              return resource;
+            found -> {
+              found.getMetadata().setFinalizers(List.of());
+              return found;
             });
-    client.resources(PmemCSIDeployment.class).withName(NAME).delete();
+    client.resource(resource).delete();
+    for (Class<? extends HasMetadata> kind :
+        List.of(CSIDriver.class, StorageClass.class, ClusterRole.class, ClusterRoleBinding.class)) {
+      client
+          .resources(kind)
+          .withLabel("csidriver.storage.openshift.io/owner-namespace", sandbox.namespace())
+          .delete();
+    }
   }
 
   /** The version of everything that the operator may have written. */
@@ -160,7 +262,9 @@ class DiffIT {
     for (Class<? extends HasMetadata> kind :
         List.of(
             PmemCSIDeployment.class,
+            CSIDriverDeployment.class,
             CSIDriver.class,
+            StorageClass.class,
             ClusterRole.class,
             RoleBinding.class,
             DaemonSet.class,
@@ -177,8 +281,12 @@ class DiffIT {
   }
 
   private int diff(String deviceMode, int logLevel) {
+    return diff(resource(deviceMode, logLevel));
+  }
+
+  private int diff(String resource) {
     return run(
-        resource(deviceMode, logLevel),
+        resource,
         "diff",
         "-f",
         "-",
@@ -188,6 +296,43 @@ class DiffIT {
         IMAGE,
         "--kubeconfig",
         sandbox.cluster().kubeconfig().toString());
+  }
+
+  private static PersistentVolume volume(String driver) {
+    return new PersistentVolumeBuilder()
+        .withNewMetadata()
+        .withName("diff-volume")
+        .endMetadata()
+        .withNewSpec()
+        .withCapacity(Map.of("storage", new Quantity("1Gi")))
+        .withAccessModes("ReadWriteOnce")
+        .withNewCsi()
+        .withDriver(driver)
+        .withVolumeHandle("one")
+        .endCsi()
+        .endSpec()
+        .build();
+  }
+
+  private static String templates() {
+    return """
+    apiVersion: csidriver.storage.openshift.io/v1alpha1
+    kind: CSIDriverDeployment
+    metadata:
+      name: diff-templates
+    spec:
+      driverName: diff.templates.example.com
+      driverSocket: /run/csi/csi.sock
+      nodeUpdateStrategy: OnDelete
+      storageClassTemplates:
+      - metadata: {name: diff-kept}
+        parameters: {a: b}
+      - metadata: {name: diff-gone}
+      driverPerNodeTemplate:
+        spec:
+          containers:
+          - {name: driver, image: "any:1", securityContext: {privileged: true}}
+    """;
   }
 
   private static String resource(String deviceMode, int logLevel) {

@@ -214,6 +214,15 @@ class ProgramTest {
     assertThat(err()).startsWith("pmem-csi: -mode=" + mode + " is not part of this release");
   }
 
+  @Test
+  void operatorEndsWithAMistakeInItsConfiguration(@TempDir Path folder) throws IOException {
+    Path file = Files.writeString(folder.resolve("config.yaml"), "replicas: 2\n");
+
+    assertThat(run("operator --config=" + file)).isEqualTo(1);
+    assertThat(err()).contains(file.toString(), "replicas: is not a key");
+    assertThat(out()).isEmpty();
+  }
+
   private int run(String line) {
     List<String> arguments = line.isEmpty() ? List.of() : Arrays.asList(line.split(" ", -1));
     return Program.run(

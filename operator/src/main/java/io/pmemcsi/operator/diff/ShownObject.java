@@ -1,6 +1,8 @@
 package io.pmemcsi.operator.diff;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.databind.node.TextNode;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -12,6 +14,7 @@ import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 
 /** An object as text, without what the server counts and without secrets. */
 final class ShownObject {
@@ -43,7 +46,26 @@ final class ShownObject {
       hide(tree.path("data"));
       hide(tree.path("stringData"));
     }
-    return serialization.asYaml(tree);
+    return serialization.asYaml(sorted(tree));
+  }
+
+  /** The server keeps templates with their fields in an order of its own. */
+  private static JsonNode sorted(JsonNode node) {
+    return switch (node) {
+      case ObjectNode object -> {
+        var fields = new TreeMap<String, JsonNode>();
+        object.properties().forEach(field -> fields.put(field.getKey(), sorted(field.getValue())));
+        ObjectNode result = JsonNodeFactory.instance.objectNode();
+        fields.forEach(result::set);
+        yield result;
+      }
+      case ArrayNode array -> {
+        ArrayNode result = JsonNodeFactory.instance.arrayNode();
+        array.forEach(element -> result.add(sorted(element)));
+        yield result;
+      }
+      default -> node;
+    };
   }
 
   private ObjectNode tree(HasMetadata object) {

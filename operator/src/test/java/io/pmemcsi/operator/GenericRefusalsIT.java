@@ -1,0 +1,150 @@
+package io.pmemcsi.operator;
+
+import static java.net.HttpURLConnection.HTTP_INTERNAL_ERROR;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.api.model.Status;
+import io.fabric8.kubernetes.api.model.StatusBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.http.BasicBuilder;
+import io.fabric8.kubernetes.client.http.HttpRequest;
+import io.fabric8.kubernetes.client.http.Interceptor;
+import io.pmemcsi.operator.GenericWorld.Subject;
+import io.pmemcsi.operator.install.OperatorInstallation;
+import io.pmemcsi.testbed.kubernetes.Sandbox;
+import io.pmemcsi.testbed.kubernetes.WithKubernetes;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The same situations as in {@link GenericFaultsIT} on a real control plane: each one twice, side
+ * by side, and in one of the two every call of the operator is refused once. Both end alike.
+ */
+@WithKubernetes
+class GenericRefusalsIT {
+
+  /** A situation that is met without and with refusals. */
+  private record Pair(GenericWorld world, Subject plain, Subject refused) {
+
+    Stream<Subject> both() {
+      return Stream.of(plain, refused);
+    }
+  }
+
+  private final Set<String> refusals = ConcurrentHashMap.newKeySet();
+  private volatile boolean refusing;
+
+  @Test
+  void endIsTheSameWhateverIsRefusedOnce(Sandbox sandbox) {
+    InstalledOperator.install(sandbox);
+    KubernetesClient limited = refusingClient(sandbox);
+    OperatorProgram operator =
+        OperatorProgram.start(
+            limited,
+            new OperatorOptions(Optional.empty(), Optional.of("any"), Optional.empty(), false),
+            Map.of("WATCH_NAMESPACE", sandbox.namespace()),
+            Clock.systemUTC(),
+            GenericFaultsIT.QUICK);
+    List<GenericWorld> worlds = GenericWorld.all().toList();
+    List<Pair> pairs =
+        worlds.stream()
+            .map(
+                world ->
+                    new Pair(
+                        world,
+                        subject(sandbox, "plain-%02d".formatted(worlds.indexOf(world))),
+                        subject(sandbox, "refus-%02d".formatted(worlds.indexOf(world)))))
+            .toList();
+    sandbox.cleanUp(limited::close);
+    sandbox.cleanUp(operator::close);
+    sandbox.cleanUp(() -> tidy(pairs));
+
+    pairs.forEach(pair -> pair.both().forEach(pair.world().before()));
+    pairs.forEach(pair -> pair.both().forEach(Subject::awaitSeen));
+    refusing = true;
+    pairs.forEach(pair -> pair.both().forEach(pair.world().action()));
+
+    List<Map<String, String>> expected = awaitPlainOnes(pairs);
+    for (Pair pair : pairs) {
+      await(pair.world().name())
+          .atMost(Duration.ofSeconds(90))
+          .untilAsserted(
+              () ->
+                  assertThat(pair.refused().state()).isEqualTo(expected.get(pairs.indexOf(pair))));
+      assertThat(refusals)
+          .as("calls refused in: " + pair.world())
+          .matches(
+              calls ->
+                  pair.world().changesNothing()
+                      || calls.stream().anyMatch(call -> call.contains(pair.refused().name())));
+    }
+  }
+
+  /** Returns when nothing of them changes any more. */
+  private static List<Map<String, String>> awaitPlainOnes(List<Pair> pairs) {
+    var last = new AtomicReference<List<Map<String, String>>>(List.of());
+    await()
+        .atMost(Duration.ofSeconds(90))
+        .pollInterval(Duration.ofSeconds(2))
+        .until(
+            () -> {
+              List<Map<String, String>> now =
+                  pairs.stream().map(pair -> pair.plain().state()).toList();
+              return now.equals(last.getAndSet(now))
+                  && pairs.stream().allMatch(pair -> pair.plain().isSeen());
+            });
+    return last.get();
+  }
+
+  private static Subject subject(Sandbox sandbox, String name) {
+    return new Subject(
+        sandbox.client(), new GenericResource(sandbox.client(), sandbox.namespace(), name));
+  }
+
+  /** The operator has to remove what is left, so that it is closed afterwards. */
+  private void tidy(List<Pair> pairs) {
+    refusing = false;
+    List<Subject> all = pairs.stream().flatMap(Pair::both).toList();
+    all.forEach(Subject::tidy);
+    all.forEach(Subject::delete);
+    all.forEach(
+        subject ->
+            await().atMost(Duration.ofSeconds(60)).until(() -> subject.driver().get() == null));
+    all.stream()
+        .flatMap(subject -> subject.driver().objects().stream())
+        .toList()
+        .forEach(left -> all.getFirst().client().resource(left).delete());
+  }
+
+  private KubernetesClient refusingClient(Sandbox sandbox) {
+    return new KubernetesClientBuilder()
+        .withConfig(sandbox.clientAs(OperatorInstallation.NAME).getConfiguration())
+        .withHttpClientBuilderConsumer(
+            builder -> builder.addOrReplaceInterceptor("refusals", new Refuser()))
+        .build();
+  }
+
+  /** Answers each call about one of its subjects with 500 once, without the server. */
+  private final class Refuser implements Interceptor {
+    @Override
+    public void before(BasicBuilder builder, HttpRequest request, RequestTags tags) {
+      String call = request.method() + " " + request.uri().getPath();
+      if (refusing && call.contains("refus-") && refusals.add(call)) {
+        Status status =
+            new StatusBuilder().withCode(HTTP_INTERNAL_ERROR).withMessage("refused once").build();
+        throw new KubernetesClientException("refused once", HTTP_INTERNAL_ERROR, status);
+      }
+    }
+  }
+}

@@ -1,0 +1,324 @@
+package io.pmemcsi.operator;
+
+import static java.net.HttpURLConnection.HTTP_CONFLICT;
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.PersistentVolumeBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.storage.StorageClassBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.pmemcsi.api.generic.CSIDriverDeployment;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * A situation in the life of a CSIDriverDeployment.
+ *
+ * @param before what is there
+ * @param action what then happens
+ */
+record GenericWorld(String name, Consumer<Subject> before, Consumer<Subject> action) {
+
+  private static final String NOTHING = "nothing changes";
+
+  @Override
+  public String toString() {
+    return name;
+  }
+
+  /** Whether the operator need not write, nor ask anybody. */
+  boolean changesNothing() {
+    return name.equals(NOTHING);
+  }
+
+  static Stream<GenericWorld> all() {
+    return Stream.of(
+        new GenericWorld("create all", subject -> {}, Subject::create),
+        new GenericWorld(
+            "own account",
+            subject -> {},
+            subject ->
+                subject.create(
+                    subject
+                        .yaml()
+                        .replace("nodeSelector", "serviceAccountName: own\n      nodeSelector"))),
+        new GenericWorld(
+            "no probe",
+            subject -> {},
+            subject -> subject.create(subject.yaml().replace("  probePeriodSeconds: 60\n", ""))),
+        new GenericWorld(
+            "security context",
+            subject -> {},
+            subject ->
+                subject.create(
+                    subject.yaml().replace("privileged: true", "privileged: true, runAsUser: 7"))),
+        new GenericWorld(
+            NOTHING,
+            Subject::create,
+            subject -> subject.patch("{\"metadata\":{\"annotations\":{\"a\":\"b\"}}}")),
+        new GenericWorld("edits by others", Subject::create, Subject::editAll),
+        new GenericWorld("deletions by others", Subject::create, Subject::deleteAll),
+        new GenericWorld(
+            "edit of the resource",
+            Subject::create,
+            subject ->
+                subject.patch(
+                    "{\"spec\":{\"logLevel\":2,\"replicas\":3,\"driverControllerTemplate\":"
+                        + "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}}}")),
+        new GenericWorld(
+            "controller removed",
+            Subject::create,
+            subject -> subject.patch("{\"spec\":{\"driverControllerTemplate\":null}}")),
+        new GenericWorld(
+            "other classes",
+            Subject::create,
+            subject ->
+                subject.patch(
+                    """
+                    {"spec":{"storageClassTemplates":[
+                      {"metadata":{"name":"NAME-second"},"parameters":{"a":"changed"}},
+                      {"metadata":{"name":"NAME-third"}}]}}
+                    """
+                        .replace("NAME", subject.name()))),
+        new GenericWorld(
+            "another name for the driver",
+            Subject::create,
+            subject ->
+                subject.patch(
+                    "{\"spec\":{\"driverName\":\"other-%s.example.com\"}}"
+                        .formatted(subject.name()))),
+        new GenericWorld("object of somebody else", Subject::createForeignClass, Subject::create),
+        new GenericWorld(
+            "unmanaged",
+            Subject::create,
+            subject -> subject.patch("{\"spec\":{\"managementState\":\"Unmanaged\"}}")),
+        new GenericWorld("deletion", Subject::create, Subject::delete),
+        new GenericWorld(
+            "deletion with half gone",
+            Subject::create,
+            subject -> {
+              subject.deleteHalf();
+              subject.delete();
+            }),
+        new GenericWorld(
+            "deletion of unmanaged",
+            subject -> {
+              subject.create();
+              subject.awaitSeen();
+              subject.patch("{\"spec\":{\"managementState\":\"Unmanaged\"}}");
+            },
+            Subject::delete),
+        new GenericWorld(
+            "deletion held back",
+            subject -> {
+              subject.create();
+              subject.createVolume();
+            },
+            Subject::delete),
+        new GenericWorld(
+            "deletion by force",
+            subject -> {
+              subject.create();
+              subject.createVolume();
+              subject.awaitSeen();
+              subject.delete();
+            },
+            subject ->
+                subject.patch(
+                    "{\"metadata\":{\"annotations\":"
+                        + "{\"csidriver.storage.openshift.io/force-deletion\":\"true\"}}}")));
+  }
+
+  /** A resource to which this happens, and somebody who tries again when a call fails. */
+  record Subject(KubernetesClient client, GenericResource driver) {
+
+    String name() {
+      return driver.name();
+    }
+
+    String yaml() {
+      return GenericResource.yaml(name());
+    }
+
+    void create() {
+      create(yaml());
+    }
+
+    void create(String yaml) {
+      retrying(() -> ignoringRepetition(() -> driver.create(yaml)));
+    }
+
+    void patch(String json) {
+      retrying(
+          () -> {
+            driver.patch(json);
+            return true;
+          });
+    }
+
+    void delete() {
+      retrying(
+          () -> {
+            driver.resource().delete();
+            return true;
+          });
+    }
+
+    void editAll() {
+      for (HasMetadata object : retrying(driver::objects)) {
+        retrying(
+            () ->
+                client
+                    .resource(object)
+                    .patch(
+                        PatchContext.of(PatchType.JSON_MERGE),
+                        """
+                        {"metadata": {"labels": {"mine": "kept",
+                          "csidriver.storage.openshift.io/owner-name": "somebody"}}}
+                        """));
+      }
+    }
+
+    void deleteAll() {
+      retrying(driver::objects).forEach(this::delete);
+    }
+
+    void deleteHalf() {
+      retrying(driver::objects).stream()
+          .filter(object -> object.getKind().matches("ClusterRoleBinding|StorageClass"))
+          .forEach(this::delete);
+    }
+
+    private void delete(HasMetadata object) {
+      retrying(
+          () -> {
+            client.resource(object).delete();
+            return true;
+          });
+    }
+
+    void createForeignClass() {
+      create(
+          new StorageClassBuilder()
+              .withNewMetadata()
+              .withName(name() + "-second")
+              .endMetadata()
+              .withProvisioner("somebody.else")
+              .build());
+    }
+
+    void createVolume() {
+      create(
+          new PersistentVolumeBuilder()
+              .withNewMetadata()
+              .withName(name())
+              .endMetadata()
+              .withNewSpec()
+              .withCapacity(Map.of("storage", new Quantity("1Gi")))
+              .withAccessModes("ReadWriteOnce")
+              .withPersistentVolumeReclaimPolicy("Retain")
+              .withNewCsi()
+              .withDriver(name() + ".csi.example.com")
+              .withVolumeHandle("any")
+              .endCsi()
+              .endSpec()
+              .build());
+    }
+
+    private void create(HasMetadata object) {
+      retrying(() -> ignoringRepetition(() -> client.resource(object).create()));
+    }
+
+    /** Removes what no operator removes. */
+    void tidy() {
+      client.persistentVolumes().withName(name()).delete();
+      client.storage().v1().storageClasses().withName(name() + "-second").delete();
+    }
+
+    /** Whether the operator has seen the resource as it is now. */
+    boolean isSeen() {
+      CSIDriverDeployment resource = driver.get();
+      if (resource == null) {
+        return true;
+      }
+      var status = resource.getStatus();
+      if (status == null) {
+        return false;
+      }
+      if (resource.getMetadata().getDeletionTimestamp() != null) {
+        return status.condition("DeletionHeld").isPresent();
+      }
+      return "Unmanaged".equals(resource.getSpec().managementState())
+          ? "Unmanaged".equals(status.state())
+          : isCurrent(resource)
+              || status
+                  .condition("SyncSuccessful")
+                  .filter(sync -> sync.status().equals("False"))
+                  .isPresent();
+    }
+
+    void awaitSeen() {
+      await().ignoreExceptions().until(this::isSeen);
+    }
+
+    /** Everything that was made, and what is said about it; without the subject's own name. */
+    Map<String, String> state() {
+      var state = new TreeMap<String, String>();
+      Snapshot.of(driver.objects())
+          .forEach((name, text) -> state.put(nameless(name), nameless(text)));
+      CSIDriverDeployment resource = driver.get();
+      state.put("resource", resource == null ? "gone" : nameless(status(resource)));
+      return state;
+    }
+
+    private String nameless(String text) {
+      return text.replace(name(), "NAME");
+    }
+
+    private static String status(CSIDriverDeployment resource) {
+      var status = resource.getStatus();
+      return status.conditions().stream()
+          .map(one -> one.type() + one.status() + one.reason() + one.message())
+          .sorted()
+          .collect(Collectors.joining(" ", status.state() + isCurrent(resource) + " ", ""));
+    }
+
+    private static boolean isCurrent(CSIDriverDeployment resource) {
+      return Objects.equals(
+          resource.getStatus().observedGeneration(), resource.getMetadata().getGeneration());
+    }
+
+    private static <T> boolean ignoringRepetition(Callable<T> creation) throws Exception {
+      try {
+        creation.call();
+      } catch (KubernetesClientException e) {
+        // it was carried out before it failed
+        if (e.getCode() != HTTP_CONFLICT) {
+          throw e;
+        }
+      }
+      return true;
+    }
+
+    static <T> T retrying(Callable<T> action) {
+      for (int attempt = 0; ; attempt++) {
+        try {
+          return action.call();
+        } catch (Exception e) {
+          if (attempt > 60) {
+            throw new IllegalStateException(e);
+          }
+        }
+      }
+    }
+  }
+}
