@@ -1,7 +1,5 @@
 package io.pmemcsi.driver.command;
 
-import java.util.List;
-
 /** A tool did not do its work; says which, how it ended and the last lines it printed. */
 public final class ToolFailedException extends RuntimeException {
 
@@ -17,15 +15,13 @@ public final class ToolFailedException extends RuntimeException {
   private static final int TAIL = 700;
 
   private final Reason reason;
-  private final List<String> argv;
   private final int exitCode;
   private final String stderrTail;
 
   private ToolFailedException(
-      Reason reason, String message, Command command, int exitCode, String stderr) {
+      Reason reason, String message, int exitCode, String stderr) {
     super(message);
     this.reason = reason;
-    this.argv = command.argv();
     this.exitCode = exitCode;
     this.stderrTail = stderr;
   }
@@ -33,7 +29,7 @@ public final class ToolFailedException extends RuntimeException {
   /** The program is missing or may not be executed. */
   public static ToolFailedException notStarted(Command command, String why) {
     return new ToolFailedException(
-        Reason.NOT_STARTED, "cannot run %s: %s".formatted(command.program(), why), command, -1, "");
+        Reason.NOT_STARTED, "cannot run %s: %s".formatted(command.program(), why), -1, "");
   }
 
   /** The program ended with a code that is not an answer. */
@@ -43,7 +39,6 @@ public final class ToolFailedException extends RuntimeException {
         Reason.EXIT_CODE,
         "\"%s\" ended with exit code %d: %s"
             .formatted(command, result.exitCode(), said.isEmpty() ? "(no output)" : said),
-        command,
         result.exitCode(),
         said);
   }
@@ -53,7 +48,6 @@ public final class ToolFailedException extends RuntimeException {
     return new ToolFailedException(
         Reason.TIMEOUT,
         "\"%s\" was killed after %s: %s".formatted(command, command.timeout(), tail(stderr)),
-        command,
         -1,
         tail(stderr));
   }
@@ -63,17 +57,12 @@ public final class ToolFailedException extends RuntimeException {
     return new ToolFailedException(
         Reason.CANCELLED,
         "\"%s\" was killed because the call was cancelled".formatted(command),
-        command,
         -1,
         "");
   }
 
   public Reason reason() {
     return reason;
-  }
-
-  public List<String> argv() {
-    return argv;
   }
 
   /** The exit code, or -1 where there is none. */

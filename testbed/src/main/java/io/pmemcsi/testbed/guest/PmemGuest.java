@@ -135,15 +135,6 @@ public final class PmemGuest implements AutoCloseable {
     powerOn();
   }
 
-  /** The end of the console log, for messages. */
-  public String consoleTail() {
-    return qemu.consoleTail();
-  }
-
-  public boolean isRunning() {
-    return qemu.isRunning();
-  }
-
   /**
    * Pulls the plug and removes the devices' files; the share and the console log stay for
    * inspection.

@@ -86,10 +86,6 @@ final class Qemu implements AutoCloseable {
     }
   }
 
-  boolean isRunning() {
-    return process.isAlive();
-  }
-
   void awaitExit(Duration timeout) {
     try {
       if (!process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS)) {

@@ -27,7 +27,7 @@ final class Lvm {
         new ArrayList<>(List.of("lvm", "fullreport", "--reportformat=json", "--units=b"));
     command.add("--nosuffix");
     columns(command, "vg", "vg_name,vg_size,vg_free,vg_extent_size");
-    columns(command, "lv", "lv_name,lv_path,lv_size,lv_active");
+    columns(command, "lv", "lv_name,lv_path,lv_size");
     columns(command, "pv", "pv_name,vg_name");
     columns(command, "pvseg", "pvseg_start");
     columns(command, "seg", "seg_start");

@@ -144,7 +144,7 @@ public final class LvmDevices implements DeviceManager {
       long size = Groups.roundUp(sizeBytes, group.extentBytes());
       try {
         lvm.createVolume(group.name(), id.value(), size);
-        groups.update(now.with(group, new Volume(id.value(), path, size, true)));
+        groups.update(now.with(group, new Volume(id.value(), path, size)));
         return new Device(id, path, size);
       } catch (ToolFailedException e) {
         groups.forget();

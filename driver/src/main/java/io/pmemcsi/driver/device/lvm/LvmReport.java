@@ -15,7 +15,7 @@ record LvmReport(List<Group> groups, List<PhysicalVolume> physicalVolumes) {
     }
   }
 
-  record Volume(String name, Path path, long sizeBytes, boolean active) {}
+  record Volume(String name, Path path, long sizeBytes) {}
 
   /** A device; the group is empty for one that belongs to none. */
   record PhysicalVolume(Path device, String group) {}
@@ -49,8 +49,7 @@ record LvmReport(List<Group> groups, List<PhysicalVolume> physicalVolumes) {
             new Volume(
                 text(lv, "lv_name"),
                 Path.of(path),
-                bytes(lv, "lv_size"),
-                text(lv, "lv_active").equals("active")));
+                bytes(lv, "lv_size")));
       }
     }
     return new Group(

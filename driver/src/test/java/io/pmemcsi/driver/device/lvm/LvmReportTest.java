@@ -28,8 +28,8 @@ class LvmReportTest {
                 943718400,
                 4194304,
                 List.of(
-                    new Volume(AAA, folder.resolve(AAA), 104857600, true),
-                    new Volume(BBB, folder.resolve(BBB), 4194304, false))),
+                    new Volume(AAA, folder.resolve(AAA), 104857600),
+                    new Volume(BBB, folder.resolve(BBB), 4194304))),
             new Group("foreign", 260046848, 260046848, 4194304, List.of()));
   }
 
@@ -74,7 +74,7 @@ class LvmReportTest {
   @Test
   void whatIsRememberedFollowsTheChanges() throws Exception {
     Groups before = new Groups(LvmReport.parse(recorded("lvm/fullreport.json")).groups());
-    Volume added = new Volume("new", Path.of("/dev/foreign/new"), 8388608, true);
+    Volume added = new Volume("new", Path.of("/dev/foreign/new"), 8388608);
 
     Groups more = before.with(before.all().get(1), added);
     Groups again = more.without(more.find("new").orElseThrow());
