@@ -31,6 +31,7 @@ import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -313,7 +314,7 @@ class GenericDeploymentIT {
         .until(() -> uids().equals(uids));
     // they are nobody's now: the next one of that name does not touch them, and says so
     driver.create();
-    driver.awaitSyncError("exists");
+    driver.awaitSyncError("exists, left by an earlier CSIDriverDeployment");
     assertThat(uids()).isEqualTo(uids);
     driver.objects().forEach(object -> client.resource(object).delete());
     driver.awaitSynced();
@@ -457,6 +458,13 @@ class GenericDeploymentIT {
                     .endSpec()
                     .build())
             .create();
+    // nothing is counted before the controller has seen it
+    client
+        .resource(quota)
+        .waitUntilCondition(
+            seen -> seen.getStatus() != null && seen.getStatus().getHard() != null,
+            1,
+            TimeUnit.MINUTES);
     try {
       driver.create();
 

@@ -66,9 +66,12 @@ class MishapsIT {
         .atMost(LIMIT)
         .untilAsserted(
             () -> {
-              assertThat(client.resource(wrongDriver).get().getSpec().getAttachRequired())
-                  .isFalse();
-              assertThat(client.resource(wrongBinding).get().getRoleRef().getName())
+              assertThat(client.resource(wrongDriver).get())
+                  .isNotNull()
+                  .matches(found -> !found.getSpec().getAttachRequired());
+              assertThat(client.resource(wrongBinding).get())
+                  .isNotNull()
+                  .extracting(found -> found.getRoleRef().getName())
                   .isEqualTo(driver.prefix() + "-external-provisioner-cfg");
             });
   }

@@ -39,7 +39,11 @@ final class Snapshot {
           .remove(
               List.of("pmem-csi.intel.com/owner-uid", "csidriver.storage.openshift.io/owner-uid"));
       // counts the changes of the pods, and two changes may be seen as one
-      metadata.withObject("annotations").remove("deprecated.daemonset.template.generation");
+      metadata
+          .withObject("annotations")
+          .remove(
+              List.of(
+                  "deprecated.daemonset.template.generation", "deployment.kubernetes.io/revision"));
       for (JsonNode owner : metadata.path("ownerReferences")) {
         ((ObjectNode) owner).remove("uid");
       }

@@ -62,6 +62,7 @@ final class CsiClient implements AutoCloseable {
           .getName()
           .isEmpty();
     } catch (StatusRuntimeException e) {
+      channel.resetConnectBackoff(); // the pauses would grow while the driver starts
       return false;
     }
   }

@@ -18,8 +18,7 @@ public final class ToolFailedException extends RuntimeException {
   private final int exitCode;
   private final String stderrTail;
 
-  private ToolFailedException(
-      Reason reason, String message, int exitCode, String stderr) {
+  private ToolFailedException(Reason reason, String message, int exitCode, String stderr) {
     super(message);
     this.reason = reason;
     this.exitCode = exitCode;

@@ -208,7 +208,8 @@ final class DriverWalk {
           failed(
               resource,
               "ForeignObject",
-              ForeignObjects.describe(outcome.conflicts(), blueprint, context.getClient()),
+              ForeignObjects.describe(
+                  resource, outcome.conflicts(), blueprint, context.getClient()),
               Optional.of(patience(resource)),
               context);
     } else if (!outcome.complete()) {

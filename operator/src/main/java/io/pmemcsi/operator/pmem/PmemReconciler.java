@@ -294,7 +294,8 @@ public final class PmemReconciler
           .log("Objects brought to the wanted state.");
     }
     if (!outcome.conflicts().isEmpty()) {
-      String foreign = ForeignObjects.describe(outcome.conflicts(), blueprint, context.getClient());
+      String foreign =
+          ForeignObjects.describe(resource, outcome.conflicts(), blueprint, context.getClient());
       return new Round(failed(resource, foreign), Optional.of(SOON));
     }
     searchedForFormer.add(uid);

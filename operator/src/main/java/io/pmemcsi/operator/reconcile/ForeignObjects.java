@@ -7,6 +7,7 @@ import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.operator.engine.Blueprint;
 import io.pmemcsi.operator.engine.Marks;
 import io.pmemcsi.operator.engine.ObjectRef;
+import io.pmemcsi.operator.engine.Owner;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -26,19 +27,24 @@ public final class ForeignObjects {
 
   /** Reads the objects once more, because only they say to whom they belong. */
   public static String describe(
-      List<ObjectRef> objects, Blueprint blueprint, KubernetesClient client) {
+      HasMetadata resource, List<ObjectRef> objects, Blueprint blueprint, KubernetesClient client) {
+    String self = name(Owner.of(resource));
     return objects.stream()
-        .map(object -> describe(object, find(object, blueprint, client)))
+        .map(object -> describe(self, object, find(object, blueprint, client)))
         .collect(Collectors.joining("\n"));
   }
 
-  static String describe(ObjectRef object, Optional<? extends HasMetadata> found) {
+  private static String describe(
+      String self, ObjectRef object, Optional<? extends HasMetadata> found) {
     return found
         .flatMap(ForeignObjects::owner)
         .map(
             owner ->
-                "%s: belongs to %s: change or delete one of the two resources"
-                    .formatted(object, owner))
+                owner.equals(self)
+                    ? "%s: exists, left by an earlier %s; remove it or choose another name"
+                        .formatted(object, owner)
+                    : "%s: belongs to %s: change or delete one of the two resources"
+                        .formatted(object, owner))
         .orElseGet(
             () ->
                 ("%s: exists, but was not made for this resource; remove it or choose another"
@@ -56,14 +62,18 @@ public final class ForeignObjects {
             .filter(Objects::nonNull)
             .map(text -> text.split("/", -1))
             .filter(parts -> parts.length == 3)
-            .map(
-                parts ->
-                    "%s \"%s\"%s"
-                        .formatted(
-                            parts[0],
-                            parts[2],
-                            parts[1].isEmpty() ? "" : " in namespace \"%s\"".formatted(parts[1])))
+            .map(parts -> name(parts[0], parts[1], parts[2]))
             .findFirst();
+  }
+
+  private static String name(Owner owner) {
+    return name(owner.kind(), owner.namespace(), owner.name());
+  }
+
+  private static String name(String kind, String namespace, String name) {
+    return "%s \"%s\"%s"
+        .formatted(
+            kind, name, namespace.isEmpty() ? "" : " in namespace \"%s\"".formatted(namespace));
   }
 
   private static Optional<HasMetadata> find(

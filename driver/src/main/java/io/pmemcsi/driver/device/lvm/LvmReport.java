@@ -45,11 +45,7 @@ record LvmReport(List<Group> groups, List<PhysicalVolume> physicalVolumes) {
     for (Json lv : lvs.elements()) {
       String path = text(lv, "lv_path");
       if (!path.isEmpty()) { // internal volumes have none
-        volumes.add(
-            new Volume(
-                text(lv, "lv_name"),
-                Path.of(path),
-                bytes(lv, "lv_size")));
+        volumes.add(new Volume(text(lv, "lv_name"), Path.of(path), bytes(lv, "lv_size")));
       }
     }
     return new Group(

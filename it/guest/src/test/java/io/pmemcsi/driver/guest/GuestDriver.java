@@ -109,6 +109,8 @@ final class GuestDriver implements AutoCloseable {
       if (!program.isRunning()) {
         throw new AssertionError("the driver has ended:\n" + program.log(), e);
       }
+      // the pauses between attempts would grow to minutes while the driver starts
+      channel.resetConnectBackoff();
       return false;
     }
   }
