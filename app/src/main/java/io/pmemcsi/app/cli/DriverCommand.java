@@ -66,12 +66,12 @@ final class DriverCommand implements Callable<Integer> {
         .log("PMEM-CSI started.");
     warning.run();
     switch (settings.mode()) {
-      case NODE -> UntilStopped.run(NodeDriver.start(settings.node()), GRACE);
+      case NODE -> UntilStopped.run(() -> NodeDriver.start(settings.node()), GRACE);
       case FORCE_CONVERT_RAW_NAMESPACES -> {
         settings.kubeconfig().or(() -> Kubeconfig.usual(surroundings)).ifPresent(Kubeconfig::check);
         NodeConversion.run(settings);
         // whoever ends here is started again by its DaemonSet until that has seen the new labels
-        UntilStopped.run(() -> {}, Duration.ZERO);
+        UntilStopped.run(() -> () -> {}, Duration.ZERO);
       }
       case WEBHOOKS, CONTROLLER ->
           throw new FatalException(

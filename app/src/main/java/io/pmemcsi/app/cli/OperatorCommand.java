@@ -47,7 +47,8 @@ final class OperatorCommand implements Callable<Integer> {
             settings.metricsAddress(),
             settings.leaderElection(),
             settings.config());
-    UntilStopped.run(OperatorProgram.start(options, surroundings.environment()), Duration.ZERO);
+    UntilStopped.run(
+        () -> OperatorProgram.start(options, surroundings.environment()), Duration.ZERO);
     return 0;
   }
 }

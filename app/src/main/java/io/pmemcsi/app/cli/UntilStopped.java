@@ -1,7 +1,9 @@
 package io.pmemcsi.app.cli;
 
 import java.time.Duration;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Waits for SIGTERM or SIGINT, lets the program close in peace, and ends with exit code 0: for
@@ -9,6 +11,10 @@ import java.util.concurrent.CountDownLatch;
  */
 final class UntilStopped {
 
+  /** Longer than a start takes that is not stuck, and shorter than Kubernetes is patient. */
+  private static final Duration START = Duration.ofSeconds(10);
+
+  private final CountDownLatch started = new CountDownLatch(1);
   private final CountDownLatch asked = new CountDownLatch(1);
   private final CountDownLatch closed = new CountDownLatch(1);
 
@@ -17,15 +23,21 @@ final class UntilStopped {
   /**
    * Returns only where the waiting itself is interrupted.
    *
+   * @param start begins to serve; who is asked to stop meanwhile does so in peace, too
    * @param grace how long to go on serving, so that sidecars can end first
    */
-  static void run(AutoCloseable program, Duration grace) throws Exception {
+  static void run(Callable<? extends AutoCloseable> start, Duration grace) throws Exception {
     UntilStopped waiting = new UntilStopped();
     Runtime.getRuntime().addShutdownHook(new Thread(waiting::stop, "stop"));
-    try (program) {
-      waiting.asked.await();
-      Thread.sleep(grace);
+    try {
+      AutoCloseable program = start.call();
+      try (program) {
+        waiting.started.countDown();
+        waiting.asked.await();
+        Thread.sleep(grace);
+      }
     } finally {
+      waiting.started.countDown();
       waiting.closed.countDown();
     }
   }
@@ -35,6 +47,9 @@ final class UntilStopped {
     boolean wasRunning = closed.getCount() > 0;
     asked.countDown();
     try {
+      if (!started.await(START.toSeconds(), TimeUnit.SECONDS)) {
+        return;
+      }
       closed.await();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
