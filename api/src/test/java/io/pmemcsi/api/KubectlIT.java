@@ -2,15 +2,12 @@ package io.pmemcsi.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.pmemcsi.testbed.kubernetes.Binaries;
 import io.pmemcsi.testbed.kubernetes.Cluster;
+import io.pmemcsi.testbed.kubernetes.Kubectl;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
@@ -31,7 +28,7 @@ class KubectlIT {
 
   @Test
   void theDefinitionsPassTheChecksOfKubectl(Cluster cluster) {
-    String output = run(cluster, "create", "--dry-run=client", "-f", "../deploy/crd");
+    String output = run(cluster, "create", "--dry-run=client", "-f", "deploy/crd");
 
     assertThat(output.lines()).hasSize(3).allMatch(line -> line.endsWith("created (dry run)"));
   }
@@ -42,7 +39,7 @@ class KubectlIT {
     String namespace = "--namespace=" + sandbox.namespace();
     sandbox.cleanUp(() -> run(cluster, "delete", "pcd,deployments.pmem-csi.intel.com", "--all"));
 
-    String applied = run(cluster, "apply", namespace, "-f", "../deploy/samples");
+    String applied = run(cluster, "apply", namespace, "-f", "deploy/samples");
 
     assertThat(applied.lines()).isNotEmpty().noneMatch(line -> line.contains("Warning"));
     assertThat(columns(run(cluster, "get", "pcd")))
@@ -58,21 +55,6 @@ class KubectlIT {
   }
 
   private static String run(Cluster cluster, String... arguments) {
-    List<String> command =
-        new ArrayList<>(List.of(Binaries.find().get("kubectl").toString(), "--cache-dir=" + cache));
-    command.addAll(List.of(arguments));
-    try {
-      ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
-      builder.environment().put("KUBECONFIG", cluster.kubeconfig().toString());
-      Process process = builder.start();
-      String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-      assertThat(process.waitFor()).as("%s: %s", command, output).isZero();
-      return output;
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException(e);
-    }
+    return new Kubectl(cluster, Path.of(".."), cache).run(arguments);
   }
 }

@@ -51,8 +51,12 @@ class LauncherIT {
                 "-v=3",
                 "-logging-format=json"));
     try {
-      await().atMost(PATIENCE).until(() -> err().contains("PMEM-CSI ready."));
-      assertThat(socket).exists();
+      // it still starts then, and must hear already that it shall stop
+      await()
+          .atMost(PATIENCE)
+          .pollDelay(Duration.ZERO)
+          .pollInterval(Duration.ofMillis(2))
+          .until(() -> Files.exists(socket));
       process.destroy();
 
       assertThat(process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();

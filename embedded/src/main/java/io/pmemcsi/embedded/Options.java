@@ -31,10 +31,6 @@ public record Options(
     return new Options(ServerVersion.parse(text), seed, clock, bookmarkEvery, simulatedPodStart);
   }
 
-  public Options withSeed(long newSeed) {
-    return new Options(version, newSeed, clock, bookmarkEvery, simulatedPodStart);
-  }
-
   public Options withClock(InstantSource newClock) {
     return new Options(version, seed, newClock, bookmarkEvery, simulatedPodStart);
   }

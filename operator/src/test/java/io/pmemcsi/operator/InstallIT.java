@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.pmemcsi.operator.install.OperatorInstallation;
+import io.pmemcsi.testbed.kubernetes.Kubectl;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.nio.file.Path;
@@ -21,7 +22,7 @@ class InstallIT {
 
   @Test
   void filesCanBeAppliedAndAppliedAgain(Sandbox sandbox) {
-    var kubectl = new Kubectl(sandbox.cluster(), cache);
+    var kubectl = new Kubectl(sandbox.cluster(), Path.of(".."), cache);
     String[] install = {
       "apply", "-f", "deploy/crd", "-f", "deploy/operator/pmem-csi-operator.yaml"
     };

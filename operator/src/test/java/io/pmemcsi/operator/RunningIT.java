@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.readiness.Readiness;
 import io.pmemcsi.api.pmem.DriverComponent;
 import io.pmemcsi.testbed.kubernetes.HollowNodes;
+import io.pmemcsi.testbed.kubernetes.Kubectl;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.nio.file.Path;
@@ -85,7 +86,7 @@ class RunningIT {
 
   /** What an administrator sees. */
   private void assertShown(Sandbox sandbox, TestDriver driver) {
-    var kubectl = new Kubectl(sandbox.cluster(), cache);
+    var kubectl = new Kubectl(sandbox.cluster(), Path.of(".."), cache);
     await()
         .atMost(Duration.ofSeconds(30))
         .untilAsserted(() -> assertThat(driver.events()).contains("NewDeployment", "Running"));

@@ -1,6 +1,7 @@
 package io.pmemcsi.embedded.differential;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.abort;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
@@ -106,7 +107,7 @@ class DifferentialIT {
     try {
       sandbox.cluster().startControllers();
     } catch (Binaries.MissingProgramException e) {
-      assumeTrue(false, e.getMessage());
+      abort(String.valueOf(e.getMessage()));
     }
     compare(scenario, sandbox);
   }

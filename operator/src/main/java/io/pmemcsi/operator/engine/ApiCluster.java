@@ -236,16 +236,7 @@ public final class ApiCluster<P extends HasMetadata> implements Cluster {
   @Override
   public void rehearse(HasMetadata wanted) {
     try {
-      client()
-          .resource(wanted)
-          .patch(
-              new PatchContext.Builder()
-                  .withPatchType(PatchType.SERVER_SIDE_APPLY)
-                  .withFieldManager(fieldManager)
-                  .withForce(true)
-                  .withDryRun(List.of("All"))
-                  .build(),
-              wanted);
+      DryRun.apply(wanted, fieldManager, client());
     } catch (KubernetesClientException e) {
       // what cannot be changed is made anew, and nobody can tell beforehand how that goes
       if (!ImmutableFieldException.isCauseOf(e)) {

@@ -3,8 +3,6 @@ package io.pmemcsi.operator.engine;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.fabric8.kubernetes.client.dsl.base.PatchContext;
-import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -107,17 +105,7 @@ public final class DryRunCluster implements Cluster {
   @Override
   public void apply(HasMetadata actual, HasMetadata wanted) {
     try {
-      HasMetadata result =
-          client
-              .resource(wanted)
-              .patch(
-                  new PatchContext.Builder()
-                      .withPatchType(PatchType.SERVER_SIDE_APPLY)
-                      .withFieldManager(fieldManager)
-                      .withForce(true)
-                      .withDryRun(List.of("All"))
-                      .build(),
-                  wanted);
+      HasMetadata result = DryRun.apply(wanted, fieldManager, client);
       intents.add(new Intent(Optional.of(actual), Optional.of(result)));
     } catch (KubernetesClientException e) {
       if (ImmutableFieldException.isCauseOf(e)) {

@@ -80,19 +80,6 @@ public final class HollowNodes implements AutoCloseable {
     return List.copyOf(kubelets.keySet());
   }
 
-  /**
-   * Ends one node as a power cut would: the cluster notices after some 40 seconds, unless the node
-   * object is deleted too.
-   */
-  public void cutPower(String name) {
-    ChildProcess kubelet = kubelets.remove(name);
-    if (kubelet == null) {
-      throw new IllegalArgumentException(
-          "no node %s here: there are %s".formatted(name, kubelets.keySet()));
-    }
-    kubelet.close();
-  }
-
   /** Ends the kubelets and deletes the nodes. */
   @Override
   public void close() {

@@ -1,9 +1,5 @@
-package io.pmemcsi.operator;
+package io.pmemcsi.testbed.kubernetes;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
-import io.pmemcsi.testbed.kubernetes.Binaries;
-import io.pmemcsi.testbed.kubernetes.Cluster;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -14,29 +10,34 @@ import java.util.List;
 /**
  * An administrator with kubectl.
  *
+ * @param folder where the paths of files begin
  * @param cache where discovery is remembered; what another server served must not count
  */
-record Kubectl(Cluster cluster, Path cache) {
+public record Kubectl(Cluster cluster, Path folder, Path cache) {
 
-  /** Runs it in the root of the project, and returns what it prints. */
-  String run(String... arguments) {
+  /** Returns what it prints; that it fails is an error. */
+  public String run(String... arguments) {
     var command = new ArrayList<String>();
     command.add(Binaries.find().get("kubectl").toString());
     command.add("--cache-dir=" + cache);
     command.addAll(List.of(arguments));
     try {
       ProcessBuilder builder =
-          new ProcessBuilder(command).directory(Path.of("..").toFile()).redirectErrorStream(true);
+          new ProcessBuilder(command).directory(folder.toFile()).redirectErrorStream(true);
       builder.environment().put("KUBECONFIG", cluster.kubeconfig().toString());
       Process process = builder.start();
       String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-      assertThat(process.waitFor()).as("%s: %s", command, output).isZero();
+      int code = process.waitFor();
+      if (code != 0) {
+        throw new IllegalStateException(
+            "%s ended with exit code %d: %s".formatted(command, code, output));
+      }
       return output;
     } catch (IOException e) {
-      throw new UncheckedIOException(e);
+      throw new UncheckedIOException("cannot run " + command, e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new IllegalStateException(e);
+      throw new IllegalStateException("interrupted while kubectl ran", e);
     }
   }
 }

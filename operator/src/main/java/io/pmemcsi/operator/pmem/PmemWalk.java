@@ -1,0 +1,321 @@
+package io.pmemcsi.operator.pmem;
+
+import static io.pmemcsi.api.pmem.DeploymentCondition.DRIVER_DEPLOYED;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.Secret;
+import io.fabric8.kubernetes.api.model.SecretBuilder;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.apps.Deployment;
+import io.javaoperatorsdk.operator.api.reconciler.Context;
+import io.javaoperatorsdk.operator.processing.event.ResourceID;
+import io.pmemcsi.api.Violation;
+import io.pmemcsi.api.pmem.DeploymentCondition;
+import io.pmemcsi.api.pmem.DriverComponent;
+import io.pmemcsi.api.pmem.PmemCSIDeployment;
+import io.pmemcsi.api.pmem.PmemCSIDeploymentChecks;
+import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
+import io.pmemcsi.api.pmem.PmemSettings;
+import io.pmemcsi.api.pmem.UnpreparedNode;
+import io.pmemcsi.operator.engine.ApiCluster;
+import io.pmemcsi.operator.engine.Blueprint;
+import io.pmemcsi.operator.engine.Engine;
+import io.pmemcsi.operator.engine.Outcome;
+import io.pmemcsi.operator.engine.Owner;
+import io.pmemcsi.operator.engine.RefusedObjectException;
+import io.pmemcsi.operator.facts.ClusterFacts;
+import io.pmemcsi.operator.metrics.OutcomeListener;
+import io.pmemcsi.operator.reconcile.ForeignObjects;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One walk for a resource whose driver shall be there: read and check, facts, blueprint, engine,
+ * what came of it. It never walks back, and ends at the first thing that is in the way.
+ */
+final class PmemWalk {
+
+  /** How soon to look whether a foreign object or a dying one is gone; it is not watched. */
+  static final Duration SOON = Duration.ofSeconds(2);
+
+  private static final Logger LOG = LoggerFactory.getLogger(PmemWalk.class);
+
+  private static final Duration AT_LEAST_DAILY = Duration.ofDays(1);
+  private static final Duration ASK_NODES_AGAIN = Duration.ofMinutes(1);
+
+  /** A node port that is taken may be free one day, and nothing tells. */
+  private static final Duration ASK_SERVER_AGAIN = Duration.ofSeconds(30);
+
+  /** A container that ends does not change the counts of its workload, so nothing wakes us. */
+  private static final Duration ASK_PODS_AGAIN = Duration.ofSeconds(15);
+
+  private final Supplier<ClusterFacts> facts;
+  private final PmemWatches watches;
+  private final OutcomeListener listener;
+  private final Clock clock;
+  private final Consumer<ResourceID> wakeUp;
+  private final NodeMemory memory;
+  private final Set<String> searchedForFormer = ConcurrentHashMap.newKeySet();
+
+  /**
+   * @param wakeUp asks for another walk, when a node has answered
+   */
+  PmemWalk(
+      Supplier<ClusterFacts> facts,
+      PmemWatches watches,
+      OutcomeListener listener,
+      Clock clock,
+      Consumer<ResourceID> wakeUp) {
+    this.facts = facts;
+    this.watches = watches;
+    this.listener = listener;
+    this.clock = clock;
+    this.wakeUp = wakeUp;
+    this.memory = new NodeMemory(MemoryReader.overHttp(), clock, ASK_NODES_AGAIN);
+  }
+
+  /** For a resource that is gone. */
+  void forget(PmemCSIDeployment resource) {
+    searchedForFormer.remove(resource.getMetadata().getUid());
+  }
+
+  /** What one walk found, and when to walk again without being woken. */
+  record Round(Findings found, Optional<Duration> again) {}
+
+  Round round(PmemCSIDeployment resource, Context<PmemCSIDeployment> context) {
+    PmemSettings settings;
+    PmemCertificates.Prepared prepared;
+    Blueprint blueprint;
+    List<Violation> violations = PmemCSIDeploymentChecks.check(resource);
+    if (!violations.isEmpty()) {
+      String reason = violations.stream().map(Violation::message).collect(Collectors.joining("; "));
+      return new Round(failed(resource, reason), Optional.empty());
+    }
+    try {
+      settings = PmemSettings.of(resource);
+      ClusterFacts known = facts.get();
+      prepared =
+          new PmemCertificates(settings, known, clock.instant())
+              .prepare(
+                  name -> watches.secret(context, name), name -> ownSecret(context, known, name));
+      if (prepared.failure().isPresent()) {
+        return new Round(failed(resource, prepared), Optional.empty());
+      }
+      blueprint =
+          PmemBlueprint.of(
+              settings,
+              known,
+              prepared.certificates(),
+              prepared.secrets(),
+              answers(new PmemNames(settings.driver()), context));
+    } catch (IllegalArgumentException e) {
+      return new Round(failed(resource, String.valueOf(e.getMessage())), Optional.empty());
+    }
+    return bring(resource, settings, prepared, blueprint, context);
+  }
+
+  /**
+   * Whether the webhook has answered once. Before that it must not be able to refuse pods: those of
+   * the whole cluster would wait for a controller that perhaps never starts.
+   */
+  private static boolean answers(PmemNames names, Context<PmemCSIDeployment> context) {
+    boolean ready =
+        Components.controller(
+                secondary(context, Deployment.class, names.controller()), Optional::empty)
+            .status()
+            .equals(DriverComponent.READY);
+    return ready
+        || secondary(context, MutatingWebhookConfiguration.class, names.webhookConfiguration())
+            .filter(
+                hook ->
+                    hook.getWebhooks().stream()
+                        .anyMatch(one -> PmemBlueprint.MUST_ANSWER.equals(one.getFailurePolicy())))
+            .isPresent();
+  }
+
+  /** One that we wrote a moment ago must be seen, or it would be issued again. */
+  private Optional<Secret> ownSecret(
+      Context<PmemCSIDeployment> context, ClusterFacts known, String name) {
+    var wanted =
+        new SecretBuilder()
+            .withNewMetadata()
+            .withName(name)
+            .withNamespace(known.namespace())
+            .endMetadata()
+            .build();
+    return new ApiCluster<>(context, watches.owned()).find(wanted).map(Secret.class::cast);
+  }
+
+  private Round bring(
+      PmemCSIDeployment resource,
+      PmemSettings settings,
+      PmemCertificates.Prepared prepared,
+      Blueprint blueprint,
+      Context<PmemCSIDeployment> context) {
+    String uid = resource.getMetadata().getUid();
+    boolean searched = searchedForFormer.contains(uid);
+    var owner = Owner.of(resource);
+    var cluster = new ApiCluster<>(context, watches.owned());
+    Outcome outcome;
+    try {
+      outcome =
+          engine(context)
+              .bring(
+                  owner,
+                  searched ? blueprint.withoutFormer() : blueprint,
+                  object -> isNew(resource) && RefusedFields.dependOn(object),
+                  cluster);
+    } catch (RefusedObjectException e) {
+      return new Round(failed(resource, RefusedFields.describe(e)), Optional.of(ASK_SERVER_AGAIN));
+    }
+    listener.brought(resource, outcome);
+    listener.owns(resource, cluster.ownedBy(owner));
+    if (outcome.changedSomething()) {
+      LOG.atInfo()
+          .addKeyValue("deployment", resource.getMetadata().getName())
+          .addKeyValue("applied", outcome.applied().size())
+          .addKeyValue("recreated", outcome.recreated().size())
+          .addKeyValue("pruned", outcome.pruned().size())
+          .log("Objects brought to the wanted state.");
+    }
+    if (!outcome.conflicts().isEmpty()) {
+      String foreign =
+          ForeignObjects.describe(resource, outcome.conflicts(), blueprint, context.getClient());
+      return new Round(failed(resource, foreign), Optional.of(SOON));
+    }
+    searchedForFormer.add(uid);
+    Findings found = deployed(resource, settings, prepared, context);
+    if (!outcome.complete()) {
+      return new Round(found.waitingFor(outcome.pending()), Optional.of(SOON));
+    }
+    if (found.awaitsPods()) {
+      return new Round(found, Optional.of(ASK_PODS_AGAIN));
+    }
+    return new Round(
+        found,
+        found.unpreparedNodes().isEmpty() ? until(prepared.due()) : Optional.of(ASK_NODES_AGAIN));
+  }
+
+  /** Whether nothing of what the user wrote last has been seen to work yet. */
+  private static boolean isNew(PmemCSIDeployment resource) {
+    PmemCSIDeploymentStatus before = resource.getStatus();
+    return !resource.getMetadata().getGeneration().equals(before.observedGeneration())
+        || before.phaseOrNew().equals(PmemCSIDeploymentStatus.PHASE_FAILED);
+  }
+
+  static Engine engine(Context<PmemCSIDeployment> context) {
+    return new Engine(
+        PmemWatches.MARKS,
+        context.getControllerConfiguration().fieldManager(),
+        context.getClient().getKubernetesSerialization());
+  }
+
+  private Findings deployed(
+      PmemCSIDeployment resource,
+      PmemSettings settings,
+      PmemCertificates.Prepared prepared,
+      Context<PmemCSIDeployment> context) {
+    var driver = new Driver(settings, facts.get());
+    var names = driver.names();
+    var components = new ArrayList<DriverComponent>();
+    if (prepared.certificates().isPresent()) {
+      components.add(
+          Components.controller(
+              secondary(context, Deployment.class, names.controller()),
+              () -> PodTrouble.of(pods(driver, Part.CONTROLLER, context))));
+    }
+    DriverComponent nodes =
+        Components.node(
+            secondary(context, DaemonSet.class, names.nodeDaemonSet()),
+            settings.nodeSelector(),
+            () -> PodTrouble.of(pods(driver, Part.NODE, context)));
+    components.add(nodes);
+    var conditions = new ArrayList<>(prepared.conditions());
+    conditions.add(Findings.condition(DRIVER_DEPLOYED, true, "Driver deployed successfully."));
+    sharing(resource, context).ifPresent(conditions::add);
+    return new Findings(
+        resource.getMetadata().getGeneration(),
+        Optional.empty(),
+        conditions,
+        components,
+        nodes.status().equals(DriverComponent.READY)
+            ? unprepared(resource, driver, context)
+            : resource.getStatus().unpreparedNodes(),
+        prepared.expires());
+  }
+
+  private List<UnpreparedNode> unprepared(
+      PmemCSIDeployment resource, Driver driver, Context<PmemCSIDeployment> context) {
+    return memory.unprepared(
+        pods(driver, Part.NODE, context),
+        driver.names(),
+        resource.getStatus().unpreparedNodes().stream()
+            .map(UnpreparedNode::node)
+            .collect(Collectors.toSet()),
+        () -> wakeUp.accept(ResourceID.fromResource(resource)));
+  }
+
+  /** Asked for when needed: a cache of the pods of thousands of nodes would be big. */
+  private static List<Pod> pods(Driver driver, Part part, Context<PmemCSIDeployment> context) {
+    return context
+        .getClient()
+        .pods()
+        .inNamespace(driver.facts().namespace())
+        .withLabels(driver.labels().selector(part))
+        .list()
+        .getItems();
+  }
+
+  private static Optional<DeploymentCondition> sharing(
+      PmemCSIDeployment resource, Context<PmemCSIDeployment> context) {
+    return NodeSharing.condition(
+        resource,
+        PmemWatches.others(context, resource.getMetadata().getName()),
+        PmemWatches.nodes(context));
+  }
+
+  private static Findings failed(PmemCSIDeployment resource, PmemCertificates.Prepared prepared) {
+    String reason = prepared.failure().orElseThrow();
+    var conditions = new ArrayList<>(prepared.conditions());
+    conditions.add(Findings.condition(DRIVER_DEPLOYED, false, reason));
+    return Findings.failed(resource.getMetadata().getGeneration(), reason, conditions);
+  }
+
+  static Findings failed(PmemCSIDeployment resource, String reason) {
+    return Findings.failed(
+        resource.getMetadata().getGeneration(),
+        reason,
+        List.of(Findings.condition(DRIVER_DEPLOYED, false, reason)));
+  }
+
+  private Optional<Duration> until(Optional<Instant> due) {
+    return due.map(
+        instant -> {
+          Duration left = Duration.between(clock.instant(), instant);
+          return left.compareTo(SOON) < 0
+              ? SOON
+              : left.compareTo(AT_LEAST_DAILY) > 0 ? AT_LEAST_DAILY : left;
+        });
+  }
+
+  private static <R extends HasMetadata> Optional<R> secondary(
+      Context<PmemCSIDeployment> context, Class<R> kind, String name) {
+    return context
+        .getSecondaryResourcesAsStream(kind)
+        .filter(object -> object.getMetadata().getName().equals(name))
+        .findFirst();
+  }
+}
