@@ -105,9 +105,7 @@ class CrashIT {
     Map<String, String> expected;
     int writes;
     try (var world = new World()) {
-      world.start();
-      world.create();
-      world.awaitSettled(1);
+      world.install();
       writes = world.writesAfter(world::update, 2);
       expected = world.snapshot();
     }
@@ -116,9 +114,7 @@ class CrashIT {
         writes,
         n -> {
           try (var world = new World()) {
-            world.start();
-            world.create();
-            world.awaitSettled(1);
+            world.install();
             world.disturb(n, moment);
             world.killAtWrite(n, moment, 2, world::update);
             world.start();
@@ -135,9 +131,7 @@ class CrashIT {
   void deletionLeavesNothingWhereverItWasInterrupted(Moment moment) {
     int writes;
     try (var world = new World()) {
-      world.start();
-      world.create();
-      world.awaitSettled(1);
+      world.install();
       writes = world.writesAfter(world::delete, world::gone);
       assertThat(world.snapshot()).isEmpty();
     }
@@ -146,9 +140,7 @@ class CrashIT {
         writes,
         n -> {
           try (var world = new World()) {
-            world.start();
-            world.create();
-            world.awaitSettled(1);
+            world.install();
             world.disturb(n, moment);
             world.killAtWrite(n, moment, world::delete, world::gone);
             world.start();
@@ -235,9 +227,7 @@ class CrashIT {
   void failingRequestsAndLateOrRepeatedEventsDoNotChangeTheEnd(long seed) {
     Map<String, String> expected;
     try (var world = new World()) {
-      world.start();
-      world.create();
-      world.awaitSettled(1);
+      world.install();
       world.update();
       world.awaitSettled(2);
       expected = world.snapshot();
@@ -269,9 +259,7 @@ class CrashIT {
   void lostAndReorderedEventsDoNotChangeTheEndOnceTheWatchesAreRenewed(long seed) {
     Map<String, String> expected;
     try (var world = new World()) {
-      world.start();
-      world.create();
-      world.awaitSettled(1);
+      world.install();
       world.update();
       world.awaitSettled(2);
       expected = world.snapshot();
@@ -300,9 +288,7 @@ class CrashIT {
   @Test
   void missedEventsAreMadeUpForWhenTheWatchIsRenewed() {
     try (var world = new World()) {
-      world.start();
-      world.create();
-      world.awaitSettled(1);
+      world.install();
       Map<String, String> expected = world.snapshot();
       world.server.faults().forgetHistory();
       world.server.faults().killWatches();
@@ -363,6 +349,25 @@ class CrashIT {
           .get()
           .getStatus()
           .phaseOrNew();
+    }
+
+    /** A driver that is there before anything happens to it. */
+    void install() {
+      start();
+      create();
+      awaitSettled(1);
+      awaitQuiet();
+    }
+
+    /** Events follow on the status: what comes then is not the operator's answer to a change. */
+    private void awaitQuiet() {
+      await()
+          .until(
+              () -> {
+                int before = server.requests().writes().size();
+                Thread.sleep(300);
+                return server.requests().writes().size() == before;
+              });
     }
 
     void create() {
@@ -447,13 +452,7 @@ class CrashIT {
       server.requests().clear();
       action.run();
       await().ignoreExceptions().atMost(Duration.ofSeconds(30)).until(done::getAsBoolean);
-      await()
-          .until(
-              () -> {
-                int before = server.requests().writes().size();
-                Thread.sleep(500);
-                return server.requests().writes().size() == before;
-              });
+      awaitQuiet();
       return server.requests().writes().size() - 1;
     }
 

@@ -51,6 +51,12 @@ import java.util.stream.Stream;
  * kubelet's registration of the driver (CSINode objects follow the driver pods).
  */
 final class DrainingStage {
+  /** No two of the applications on one node. */
+  private static final String APART =
+      """
+      {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname,
+        labelSelector: {matchLabels: {app: web}}}]}\
+      """;
 
   private final Sandbox sandbox;
   private final KubernetesClient client;
@@ -103,16 +109,19 @@ final class DrainingStage {
     var stage = new DrainingStage(sandbox, id, nodes, false);
     stage.createDriver(graceSeconds);
     stage.createResource();
-    stage.createApplications();
+    stage.createApplications(false);
     return stage;
   }
 
-  /** With the driver that a running operator makes of the resource. */
+  /**
+   * With the driver that a running operator makes of the resource, and an application on each node,
+   * so that a budget holds whichever comes first.
+   */
   static DrainingStage withOperator(Sandbox sandbox, String id, List<String> nodes) {
     var stage = new DrainingStage(sandbox, id, nodes, true);
     stage.operator.start();
     stage.createResource();
-    stage.createApplications();
+    stage.createApplications(true);
     return stage;
   }
 
@@ -133,7 +142,7 @@ final class DrainingStage {
     client.resource(daemonSet(graceSeconds)).create();
   }
 
-  private void createApplications() {
+  private void createApplications(boolean apart) {
     for (int i = 0; i < nodes.size(); i++) {
       sandbox.create(
           read(
@@ -167,6 +176,7 @@ final class DrainingStage {
                     spec:
                       terminationGracePeriodSeconds: 0
                       nodeSelector: {test/%s: "yes"}
+                      affinity: {podAntiAffinity: %s}
                       containers: [{name: web, image: any, volumeMounts: [{name: data, mountPath: /data}]}]
                   volumeClaimTemplates:
                   - metadata: {name: data}
@@ -175,7 +185,7 @@ final class DrainingStage {
                       storageClassName: ""
                       resources: {requests: {storage: 1Gi}}
                 """
-                    .formatted(nodes.size(), id)))
+                    .formatted(nodes.size(), id, apart ? APART : "{}")))
         .create();
     sandbox.cleanUp(this::removeApplications);
   }
