@@ -377,10 +377,23 @@ class ControllerConformanceIT extends SharedDriver {
     }
 
     @Test
+    void aLimitIsKeptOrNothingGrows() {
+      String id = csi.create("pvc", 4 * MIB).getVolumeId();
+
+      assertThatCall(() -> expand(id, 9 * MIB, 10 * MIB))
+          .fails(Code.OUT_OF_RANGE, "limit_bytes 10485760");
+
+      assertThat(list(0, "").getEntries(0).getVolume().getCapacityBytes()).isEqualTo(4 * MIB);
+      assertThat(expand(id, 9 * MIB, 12 * MIB).getCapacityBytes()).isEqualTo(12 * MIB);
+    }
+
+    @Test
     void thereMustBeRoom() {
       String id = csi.create("pvc", 16 * MIB).getVolumeId();
 
       assertThatCall(() -> expand(id, 1L << 50, 0)).fails(Code.RESOURCE_EXHAUSTED);
+
+      assertThat(list(0, "").getEntries(0).getVolume().getCapacityBytes()).isEqualTo(16 * MIB);
     }
 
     @Test

@@ -7,7 +7,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -55,8 +57,11 @@ public final class ProcessRunner implements CommandRunner {
   private static CommandResult waitFor(Command command, Process process, AtomicBoolean killed) {
     CompletableFuture<String> out = capture(command, "stdout", process.getInputStream());
     CompletableFuture<String> err = capture(command, "stderr", process.getErrorStream());
+    long deadline = System.nanoTime() + command.timeout().toNanos();
     try {
-      if (!process.waitFor(command.timeout().toMillis(), TimeUnit.MILLISECONDS)) {
+      boolean ended = process.waitFor(command.timeout().toMillis(), TimeUnit.MILLISECONDS);
+      // somebody whom the tool has left running may hold its outputs open
+      if (!ended || !isComplete(out, deadline) || !isComplete(err, deadline)) {
         killTree(process);
         throw ToolFailedException.timedOut(command, soFar(err));
       }
@@ -126,6 +131,18 @@ public final class ProcessRunner implements CommandRunner {
               }
             });
     return text;
+  }
+
+  private static boolean isComplete(CompletableFuture<String> captured, long deadline)
+      throws InterruptedException {
+    try {
+      captured.get(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+      return true;
+    } catch (TimeoutException e) {
+      return false;
+    } catch (ExecutionException e) {
+      return true; // whoever wants the text hears why there is none
+    }
   }
 
   private static String text(CompletableFuture<String> captured) {

@@ -64,6 +64,9 @@ public interface DeviceManager {
    */
   void delete(VolumeId id, boolean erase);
 
+  /** The size that the device of a volume would have if it grew to at least so many bytes. */
+  long rounded(VolumeId id, long sizeBytes);
+
   /**
    * Makes a device larger while it may be in use; one that is large enough stays as it is.
    *

@@ -82,6 +82,7 @@ public final class Volumes {
             return entry;
           }
           usable(entry);
+          refuseBeyondLimit(id, size, devices.of(entry).rounded(id, size.requiredBytes()));
           Device device = devices.of(entry).grow(id, size.requiredBytes());
           LedgerEntry grown = entry.withSize(device.sizeBytes());
           ledger.write(grown);
@@ -92,6 +93,15 @@ public final class Volumes {
               .log("Volume grown.");
           return grown;
         });
+  }
+
+  private static void refuseBeyondLimit(VolumeId id, SizeRange size, long grown) {
+    if (size.isExceededBy(grown)) {
+      throw new RefusedException(
+          Status.Code.OUT_OF_RANGE,
+          "volume %s would have %d bytes, more than limit_bytes %d"
+              .formatted(id, grown, size.limitBytes()));
+    }
   }
 
   /** All volumes in the order of their ids. */
@@ -272,6 +282,10 @@ public final class Volumes {
           .addKeyValue("size", finished.sizeBytes())
           .log("Volume created.");
       return finished;
+    } catch (DeviceException.Exists e) {
+      // made by somebody else, between our look and our command: theirs to remove
+      ledger.remove(entry.id());
+      throw e;
     } catch (DeviceException | ToolFailedException | RefusedException e) {
       Cancellation.shielded(() -> undo(entry, e));
       throw e;

@@ -63,6 +63,13 @@ class ProcessRunnerTest {
   }
 
   @Test
+  void aToolThatLeavesSomebodyBehindWhoHoldsItsOutputTakesTooLongToo() {
+    Command leaving = Command.of("sh", "-c", "sleep 5 &").within(Duration.ofMillis(500));
+
+    assertThat(failureOf(leaving).reason()).isEqualTo(Reason.TIMEOUT);
+  }
+
+  @Test
   void aCancelledCallKillsItsToolWithItsChildren(@TempDir Path dir) throws Exception {
     Cancellation call = new Cancellation();
     CompletableFuture<ToolFailedException> failure = new CompletableFuture<>();

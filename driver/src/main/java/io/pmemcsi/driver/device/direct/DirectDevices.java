@@ -161,6 +161,11 @@ public final class DirectDevices implements DeviceManager {
   }
 
   @Override
+  public long rounded(VolumeId id, long sizeBytes) {
+    return sizeBytes; // nothing grows here
+  }
+
+  @Override
   public Device grow(VolumeId id, long sizeBytes) {
     Device device = find(id).orElseThrow(() -> new DeviceException.NotFound(id));
     if (device.sizeBytes() >= sizeBytes) {

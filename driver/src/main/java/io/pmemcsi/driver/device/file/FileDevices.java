@@ -154,6 +154,11 @@ public final class FileDevices implements DeviceManager {
   }
 
   @Override
+  public long rounded(VolumeId id, long sizeBytes) {
+    return roundUp(sizeBytes);
+  }
+
+  @Override
   public Device grow(VolumeId id, long sizeBytes) {
     Path file = file(id);
     return asking(

@@ -125,6 +125,15 @@ public final class LvmDevices implements DeviceManager {
   }
 
   @Override
+  public long rounded(VolumeId id, long sizeBytes) {
+    return locked(
+        () ->
+            place(id)
+                .map(place -> Groups.roundUp(sizeBytes, place.group().extentBytes()))
+                .orElse(sizeBytes));
+  }
+
+  @Override
   public Device grow(VolumeId id, long sizeBytes) {
     return locked(
         () -> {
@@ -148,8 +157,10 @@ public final class LvmDevices implements DeviceManager {
         return new Device(id, path, size);
       } catch (ToolFailedException e) {
         groups.forget();
-        boolean cancelled = e.reason() == ToolFailedException.Reason.CANCELLED;
-        if (cancelled || i == fitting.size() - 1) {
+        refuseStranger(id, e);
+        // one that was killed may have made the volume: two of one name would be the end of it
+        boolean itselfEnded = e.reason() == ToolFailedException.Reason.EXIT_CODE;
+        if (!itselfEnded || i == fitting.size() - 1) {
           throw new DeviceException.ToolFailed("create a logical volume for " + id, e);
         }
         LOG.atWarn()
@@ -157,6 +168,14 @@ public final class LvmDevices implements DeviceManager {
             .addKeyValue("error", e.getMessage())
             .log("No logical volume here, trying the next group.");
       }
+    }
+  }
+
+  /** Others may have made a volume of that name since LVM was last asked: it is theirs. */
+  private void refuseStranger(VolumeId id, ToolFailedException failure) {
+    if (failure.stderrTail().contains("already exists in volume group")) {
+      Optional<Place> stranger = groups.ask().find(id.value());
+      throw new DeviceException.Exists(id, stranger.map(p -> p.volume().sizeBytes()).orElse(0L));
     }
   }
 

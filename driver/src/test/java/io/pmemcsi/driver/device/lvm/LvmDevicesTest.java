@@ -4,6 +4,8 @@ import static io.pmemcsi.driver.device.RecordedTools.recorded;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.pmemcsi.driver.command.CommandRunner;
+import io.pmemcsi.driver.command.ToolFailedException;
 import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.Eraser;
@@ -11,6 +13,7 @@ import io.pmemcsi.driver.device.RecordedTools;
 import io.pmemcsi.driver.volume.Usage;
 import io.pmemcsi.driver.volume.VolumeId;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,13 +27,16 @@ class LvmDevicesTest {
 
   private final RecordedTools tools =
       new RecordedTools().answer("lvm fullreport", recorded("lvm/fullreport.json"));
-  private final LvmDevices devices =
-      new LvmDevices(
-          tools,
-          new Eraser((_, _, _) -> {}),
-          List.of("ndbus0region1fsdax", "foreign"),
-          4L << 30,
-          List::of);
+  private final LvmDevices devices = devices(tools);
+
+  private static LvmDevices devices(CommandRunner runner) {
+    return new LvmDevices(
+        runner,
+        new Eraser((_, _, _) -> {}),
+        List.of("ndbus0region1fsdax", "foreign"),
+        4L << 30,
+        List::of);
+  }
 
   @Test
   void volumesAreListedInAStableOrder() {
@@ -57,6 +63,36 @@ class LvmDevicesTest {
 
     assertThat(devices.create(NEW, 0, Usage.APP_DIRECT).path())
         .isEqualTo(Path.of("/dev/foreign/" + NEW));
+  }
+
+  /** Recorded from LVM 2.03; somebody has made it since LVM was last asked. */
+  @Test
+  void aVolumeOfTheSameNameThatSomebodyElseHasJustMadeIsRefused() {
+    tools.fail(
+        "lvcreate",
+        "  Logical Volume \"%s\" already exists in volume group \"ndbus0region1fsdax\""
+            .formatted(NEW));
+
+    assertThatThrownBy(() -> devices.create(NEW, 0, Usage.APP_DIRECT))
+        .isInstanceOf(DeviceException.Exists.class);
+    assertThat(tools.changes()).as("tried in one group only").hasSize(1);
+  }
+
+  @Test
+  void aToolThatWasKilledIsNotTriedInTheNextGroup() {
+    List<String> started = new ArrayList<>();
+    CommandRunner hanging =
+        command -> {
+          if (command.program().equals("lvcreate")) {
+            started.add(command.toString());
+            throw ToolFailedException.timedOut(command, "");
+          }
+          return tools.run(command);
+        };
+
+    assertThatThrownBy(() -> devices(hanging).create(NEW, 0, Usage.APP_DIRECT))
+        .isInstanceOf(DeviceException.ToolFailed.class);
+    assertThat(started).hasSize(1);
   }
 
   @Test
