@@ -119,20 +119,23 @@ public final class LvmByHand implements Benchmark {
 
   /** The same launcher and program as on a node, with the guest's way to the JDK. */
   private static GuestProgram start(PmemGuest guest) throws IOException {
-    Path share = guest.share();
-    copy(Path.of("bin/pmem-csi"), share.resolve("bin/pmem-csi-driver"));
+    Path installed = guest.program();
+    copy(Path.of("bin/pmem-csi"), installed.resolve("bin/pmem-csi-driver"));
     Path program = Path.of("app/target");
-    copy(program.resolve("pmem-csi.jar"), share.resolve("lib/pmem-csi/pmem-csi.jar"));
+    copy(program.resolve("pmem-csi.jar"), installed.resolve("lib/pmem-csi/pmem-csi.jar"));
     try (Stream<Path> libraries = Files.list(program.resolve("lib"))) {
       for (Path library : (Iterable<Path>) libraries::iterator) {
-        copy(library, share.resolve("lib/pmem-csi/lib").resolve(library.getFileName()));
+        copy(library, installed.resolve("lib/pmem-csi/lib").resolve(library.getFileName()));
       }
     }
-    guest.run("mkdir -p /run/pods /disk/state; ln -sfn /jdk /host/lib/pmem-csi/runtime");
+    Path runtime = installed.resolve("lib/pmem-csi/runtime");
+    Files.deleteIfExists(runtime);
+    Files.createSymbolicLink(runtime, Path.of("/jdk"));
+    guest.run("mkdir -p /run/pods /disk/state");
     return guest.start(
         "driver",
         """
-        /host/bin/pmem-csi-driver -mode=node -deviceManager=lvm -nodeid=guest \
+        /program/bin/pmem-csi-driver -mode=node -deviceManager=lvm -nodeid=guest \
         -endpoint=unix://%s -statePath=/disk/state > /run/driver.log 2>&1\
         """
             .formatted(SOCKET));

@@ -22,7 +22,7 @@ public final class GuestClassPath {
 
   /** Copies the entries that are wanted and gives the class path to be used in the guest. */
   public static String copy(PmemGuest guest, Predicate<Path> wanted) {
-    Path library = guest.share().resolve("lib");
+    Path library = guest.program().resolve("lib");
     List<String> entries = new ArrayList<>();
     try {
       Files.createDirectories(library);
@@ -38,7 +38,7 @@ public final class GuestClassPath {
         } else {
           Files.copy(source, library.resolve(name), StandardCopyOption.REPLACE_EXISTING);
         }
-        entries.add("/host/lib/" + name);
+        entries.add("/program/lib/" + name);
       }
     } catch (IOException e) {
       throw new GuestException("cannot copy the class path to " + library, e);

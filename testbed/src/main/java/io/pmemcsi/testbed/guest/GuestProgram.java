@@ -43,6 +43,26 @@ public final class GuestProgram {
     return guest.exec("kill -0 $(cat %s)".formatted(pidFile())).ok();
   }
 
+  /**
+   * Waits until it listens there. The guest does it with what bash has built in: each look from
+   * outside would cost as much as a command. The flags in the kernel's table say who listens; the
+   * socket's file is there a moment before that.
+   */
+  public void awaitSocket(String socket, Duration timeout) {
+    String wait =
+        """
+        p=$(cat %s); exec {never}<> <(:)
+        listens() { IFS= read -rd '' all < /proc/net/unix; [[ $all =~ \\ 00010000\\ [^$'\\n']*\\ %s ]]; }
+        until listens; do kill -0 $p || exit; read -t 0.1 -u $never; done; true
+        """
+            .formatted(pidFile(), socket);
+    if (!guest.exec(wait, timeout).ok()) {
+      throw new GuestException(
+          "%s in the guest did not listen at %s within %s; it printed:%n%s"
+              .formatted(name, socket, timeout, log()));
+    }
+  }
+
   /** Asks it to end and waits until it has. */
   public void stop(Duration timeout) {
     signal("TERM");
@@ -72,8 +92,9 @@ public final class GuestProgram {
   private void awaitEnd(Duration timeout) {
     String wait =
         """
-        p=$(cat %s); while kill -0 $p 2> /dev/null; do
-        grep -q '^State:.Z' /proc/$p/status && break; sleep 0.05; done; rm -f %s
+        p=$(cat %s); exec {never}<> <(:)
+        while read -r _ _ state _ 2> /dev/null < /proc/$p/stat && [ "$state" != Z ]; do
+        read -t 0.05 -u $never; done; rm -f %s
         """
             .formatted(pidFile(), pidFile());
     ExecResult result = guest.exec(wait, timeout);

@@ -11,9 +11,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A running machine with persistent memory. Commands run in it as root; {@code /host} there is
- * {@link #share()} here, {@code /jdk} is the JDK that runs this, {@code /disk} is the machine's own
- * disk. The NVDIMMs and the disk survive {@link #reboot()} and {@link #powerCut()}; everything else
- * in the machine is new after a boot.
+ * {@link #share()} here, {@code /program} is {@link #program()}, {@code /jdk} is the JDK that runs
+ * this, {@code /disk} is the machine's own disk. The NVDIMMs and the disk survive {@link #reboot()}
+ * and {@link #powerCut()}; everything else in the machine is new after a boot.
  */
 public final class PmemGuest implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(PmemGuest.class);
@@ -57,6 +57,14 @@ public final class PmemGuest implements AutoCloseable {
   /** The folder that both sides see; in the guest it is /host. */
   public Path share() {
     return folder.resolve("share");
+  }
+
+  /**
+   * A folder for programs; in the guest it is /program, which cannot be written there. The guest
+   * remembers each file that it has read: what changes later, it may not see before its next boot.
+   */
+  public Path program() {
+    return folder.resolve("program");
   }
 
   public GuestConfig config() {

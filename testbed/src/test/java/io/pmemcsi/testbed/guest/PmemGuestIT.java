@@ -1,7 +1,6 @@
 package io.pmemcsi.testbed.guest;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -77,9 +76,7 @@ class PmemGuestIT {
                 .formatted(classPath, EchoServer.class.getName()));
     int port = guest.forwardUnix("/run/echo.sock");
 
-    await()
-        .atMost(Duration.ofSeconds(60))
-        .untilAsserted(() -> assertThat(program.log()).contains("listening on /run/echo.sock"));
+    program.awaitSocket("/run/echo.sock", Duration.ofMinutes(1));
     assertThat(ask(port, "hello")).isEqualTo("HELLO");
     assertThat(ask(port, "again")).isEqualTo("AGAIN");
 

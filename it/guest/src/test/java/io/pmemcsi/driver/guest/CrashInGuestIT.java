@@ -186,14 +186,14 @@ class CrashInGuestIT {
     return "/jdk/bin/java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:+UseCompactObjectHeaders"
         + " -Xlog:aot=off -Xlog:cds=off -XX:AOTCache=%s/aot/node.aot".formatted(PackedProgram.HOME)
         + " --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow"
-        + " -cp %s/pmem-csi.jar:/host/classes %s"
+        + " -cp %s/pmem-csi.jar:/program/classes %s"
             .formatted(PackedProgram.HOME, DyingDriver.class.getName())
         + " %s %d %s /disk/state".formatted(mode, percentage, GuestDriver.SOCKET);
   }
 
   /** The classes of the program that dies; all others are those of the packed one. */
   private void copyClasses() {
-    Path to = guest.share().resolve("classes/io/pmemcsi/driver");
+    Path to = guest.program().resolve("classes/io/pmemcsi/driver");
     try {
       Path from =
           Path.of(DyingDriver.class.getProtectionDomain().getCodeSource().getLocation().toURI())

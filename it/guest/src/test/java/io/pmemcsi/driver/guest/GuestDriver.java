@@ -2,7 +2,6 @@ package io.pmemcsi.driver.guest;
 
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import csi.v1.CapacityRange;
 import csi.v1.ControllerExpandVolumeRequest;
@@ -23,7 +22,6 @@ import csi.v1.NodeUnstageVolumeRequest;
 import csi.v1.Volume;
 import csi.v1.VolumeCapability;
 import io.grpc.ManagedChannel;
-import io.grpc.StatusRuntimeException;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.pmemcsi.driver.volume.VolumeId;
 import io.pmemcsi.testbed.guest.GuestProgram;
@@ -78,11 +76,17 @@ final class GuestDriver implements AutoCloseable {
   static GuestDriver start(PmemGuest guest, String commandLine) {
     guest.run("mkdir -p " + PODS + "; rm -f " + SOCKET);
     GuestProgram program = guest.start("driver", commandLine);
+    program.awaitSocket(SOCKET, PATIENCE);
     int port = guest.forwardUnix(SOCKET);
     ManagedChannel channel =
         NettyChannelBuilder.forAddress("127.0.0.1", port).usePlaintext().build();
     GuestDriver driver = new GuestDriver(guest, program, channel);
-    await().atMost(PATIENCE).pollInterval(Duration.ofMillis(500)).until(driver::answers);
+    String name =
+        IdentityGrpc.newBlockingStub(channel)
+            .withDeadlineAfter(CALL_SECONDS, SECONDS)
+            .getPluginInfo(GetPluginInfoRequest.getDefaultInstance())
+            .getName();
+    assertThat(name).isNotEmpty();
     return driver;
   }
 
@@ -96,23 +100,6 @@ final class GuestDriver implements AutoCloseable {
         rm -rf /disk/state /run/pods
         """);
     guest.initLabels();
-  }
-
-  private boolean answers() {
-    try {
-      return !IdentityGrpc.newBlockingStub(channel)
-          .withDeadlineAfter(20, SECONDS)
-          .getPluginInfo(GetPluginInfoRequest.getDefaultInstance())
-          .getName()
-          .isEmpty();
-    } catch (StatusRuntimeException e) {
-      if (!program.isRunning()) {
-        throw new AssertionError("the driver has ended:\n" + program.log(), e);
-      }
-      // the pauses between attempts would grow to minutes while the driver starts
-      channel.resetConnectBackoff();
-      return false;
-    }
   }
 
   ControllerGrpc.ControllerBlockingStub controller() {

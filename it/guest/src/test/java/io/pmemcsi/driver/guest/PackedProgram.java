@@ -12,14 +12,14 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * The program as it is packed, in the folder that guest and host share: the launcher, the jars and
- * the cache of classes, without which a JVM takes twice as long to start in the guest.
+ * The program as it is packed, in the guest's folder for programs: the launcher, the jars and the
+ * cache of classes, without which a JVM takes twice as long to start in the guest.
  */
 final class PackedProgram {
-  static final String DRIVER = "/host/bin/pmem-csi-driver";
+  static final String DRIVER = "/program/bin/pmem-csi-driver";
 
   /** Where the jars are in the guest. */
-  static final String HOME = "/host/lib/pmem-csi";
+  static final String HOME = "/program/lib/pmem-csi";
 
   private static final Path ROOT = Path.of("../..");
   private static final Path BUILT = ROOT.resolve("app/target");
@@ -37,14 +37,14 @@ final class PackedProgram {
       if (INSTALLED.isEmpty()) {
         pack();
       }
-      if (INSTALLED.add(guest.share())) {
-        copyAll(PACKED, guest.share());
-        Path runtime = guest.share().resolve("lib/pmem-csi/runtime");
+      if (INSTALLED.add(guest.program())) {
+        copyAll(PACKED, guest.program());
+        Path runtime = guest.program().resolve("lib/pmem-csi/runtime");
         Files.deleteIfExists(runtime);
         Files.createSymbolicLink(runtime, Path.of("/jdk"));
       }
     } catch (IOException e) {
-      throw new UncheckedIOException("cannot put the program into " + guest.share(), e);
+      throw new UncheckedIOException("cannot put the program into " + guest.program(), e);
     }
   }
 
