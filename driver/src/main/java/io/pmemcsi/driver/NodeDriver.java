@@ -89,9 +89,10 @@ public final class NodeDriver implements AutoCloseable {
           new Devices(
               managers.open(settings.deviceMode(), settings.pmemPercentage()),
               mode -> managers.open(mode, 0));
+      AuditReport audit = Audit.repair(ledger, devices, NodeState.read(settings.statePath()));
+      // from what the audit was told of the devices, so that they are asked for once
       devices.measure();
       tellIfThereIsNone(devices);
-      AuditReport audit = Audit.repair(ledger, devices, NodeState.read(settings.statePath()));
       audit.findings().forEach(NodeWatch::tell);
       metrics.audited(audit);
       NodeWatch watch = new NodeWatch(settings.statePath(), ledger, devices, metrics, audit);

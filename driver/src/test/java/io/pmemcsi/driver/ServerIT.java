@@ -31,6 +31,7 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
@@ -266,6 +267,36 @@ class ServerIT {
                   .getAvailableCapacity())
           .isEqualTo(FileModeDriver.POOL);
     }
+  }
+
+  /**
+   * All else that has to be done is done by the kernel; losetup is only asked where devices are.
+   */
+  @Test
+  void aVolumeForAPodTakesACommandForTheDeviceAndOneForTheFilesystem() throws IOException {
+    List<String> programs = Collections.synchronizedList(new ArrayList<>());
+    ProcessRunner real = new ProcessRunner();
+    CommandRunner counting =
+        command -> {
+          if (!command.argv().contains("--list")) {
+            programs.add(command.program());
+          }
+          return real.run(command);
+        };
+    try (FileModeDriver driver = start(counting)) {
+      Calls csi = new Calls(driver);
+      programs.clear();
+
+      Volume volume = csi.create("pvc", 16 * MIB);
+      csi.stage(volume, scratch.pod("staging"), mount("ext4"));
+      csi.publish(volume, scratch.pod("staging"), scratch.pod("pod"), mount("ext4"));
+
+      assertThat(programs).containsExactly("losetup", "mkfs.ext4");
+      csi.unpublish(volume.getVolumeId(), scratch.pod("pod"));
+      csi.unstage(volume.getVolumeId(), scratch.pod("staging"));
+      csi.delete(volume.getVolumeId());
+    }
+    Files.delete(scratch.pod("staging"));
   }
 
   @Test

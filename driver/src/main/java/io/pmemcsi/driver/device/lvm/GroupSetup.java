@@ -62,8 +62,8 @@ public final class GroupSetup {
               .map(GroupSetup::groupName)
               .filter(members::exists)
               .toList();
-      if (pmemPercentage > 0) {
-        names.forEach(lvm::activateGroup);
+      if (pmemPercentage > 0 && !names.isEmpty()) {
+        lvm.activateGroups(names);
       }
       long total = regions.stream().mapToLong(Region::sizeBytes).sum();
       return new LvmDevices(runner, eraser, names, total, () -> Region.disabled(ndctl.regions()));

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** The commands of LVM that this driver uses. */
 final class Lvm {
@@ -52,8 +53,10 @@ final class Lvm {
     changeGroup("vgextend", group, devices);
   }
 
-  void activateGroup(String group) {
-    runner.run(Command.of("vgchange", "--activate=y", group));
+  /** At least one: without a name LVM would activate everything on the node. */
+  void activateGroups(List<String> groups) {
+    runner.run(
+        Command.of(Stream.concat(Stream.of("vgchange", "--activate=y"), groups.stream()).toList()));
   }
 
   /** Does not touch the content: whoever uses a volume first wipes it. */

@@ -74,8 +74,7 @@ class GroupSetupTest {
             "wipefs --all --force /dev/pmem1",
             "vgcreate --yes --force --dataalignment=2097152b ndbus0region0fsdax /dev/pmem0",
             "vgcreate --yes --force --dataalignment=2097152b ndbus0region1fsdax /dev/pmem1",
-            "vgchange --activate=y ndbus0region0fsdax",
-            "vgchange --activate=y ndbus0region1fsdax");
+            "vgchange --activate=y ndbus0region0fsdax ndbus0region1fsdax");
     assertThat(fresh().notWiped()).isEmpty();
   }
 

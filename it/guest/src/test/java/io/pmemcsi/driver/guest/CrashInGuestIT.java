@@ -17,7 +17,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -66,7 +65,7 @@ class CrashInGuestIT {
     story.add(driver -> driver.mount(volume(driver), "ext4"));
     story.add(driver -> guest.run("echo precious > %s/file; sync".formatted(folder(driver))));
     if (mode.equals("lvm")) {
-      story.add(driver -> driver.grow(volume(driver), 64 * MIB, Optional.of(folder(driver))));
+      story.add(driver -> driver.grow(volume(driver), 64 * MIB, folder(driver)));
     }
     story.add(
         driver ->

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import csi.v1.CapacityRange;
 import csi.v1.ControllerExpandVolumeRequest;
+import csi.v1.ControllerExpandVolumeResponse;
 import csi.v1.ControllerGrpc;
 import csi.v1.CreateVolumeRequest;
 import csi.v1.DeleteVolumeRequest;
@@ -35,7 +36,6 @@ import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 
 /** The real driver in the guest, and CSI calls to it in the words of the tests. */
 final class GuestDriver implements AutoCloseable {
@@ -43,6 +43,8 @@ final class GuestDriver implements AutoCloseable {
   static final String SOCKET = "/run/csi.sock";
   static final String STATE_FLAG = "-statePath=/disk/state";
   static final Duration PATIENCE = Duration.ofMinutes(4);
+  private static final VolumeCapability BLOCK =
+      mount("").toBuilder().setBlock(VolumeCapability.BlockVolume.getDefaultInstance()).build();
   private static final int METRICS_PORT = 10010;
   private static final int CALL_SECONDS = 180;
   private final PmemGuest guest;
@@ -246,33 +248,38 @@ final class GuestDriver implements AutoCloseable {
                 .setVolumeId(volume.getVolumeId())
                 .setStagingTargetPath(stagingPath(volume))
                 .setTargetPath(target)
-                .setVolumeCapability(
-                    mount("").toBuilder()
-                        .setBlock(VolumeCapability.BlockVolume.getDefaultInstance()))
+                .setVolumeCapability(BLOCK)
                 .putAllVolumeContext(volume.getVolumeContextMap())
                 .build());
     return target;
   }
 
-  /** Grows a volume, and its filesystem where it is mounted. */
-  void grow(Volume volume, long bytes, Optional<String> mountedAt) {
-    boolean nodeToo =
-        controller()
-            .controllerExpandVolume(
-                ControllerExpandVolumeRequest.newBuilder()
-                    .setVolumeId(volume.getVolumeId())
-                    .setCapacityRange(CapacityRange.newBuilder().setRequiredBytes(bytes))
-                    .build())
-            .getNodeExpansionRequired();
-    assertThat(nodeToo).isTrue();
-    mountedAt.ifPresent(
-        path ->
-            node()
-                .nodeExpandVolume(
-                    NodeExpandVolumeRequest.newBuilder()
-                        .setVolumeId(volume.getVolumeId())
-                        .setVolumePath(path)
-                        .build()));
+  /** Grows a volume and its filesystem. */
+  void grow(Volume volume, long bytes, String mountedAt) {
+    assertThat(grow(volume, bytes, mount("")).getNodeExpansionRequired()).isTrue();
+    node()
+        .nodeExpandVolume(
+            NodeExpandVolumeRequest.newBuilder()
+                .setVolumeId(volume.getVolumeId())
+                .setVolumePath(mountedAt)
+                .build());
+  }
+
+  /** Grows a volume that is a device for its pod, and gives its size. */
+  long growBlock(Volume volume, long bytes) {
+    ControllerExpandVolumeResponse grown = grow(volume, bytes, BLOCK);
+    assertThat(grown.getNodeExpansionRequired()).isFalse();
+    return grown.getCapacityBytes();
+  }
+
+  private ControllerExpandVolumeResponse grow(Volume volume, long bytes, VolumeCapability how) {
+    return controller()
+        .controllerExpandVolume(
+            ControllerExpandVolumeRequest.newBuilder()
+                .setVolumeId(volume.getVolumeId())
+                .setCapacityRange(CapacityRange.newBuilder().setRequiredBytes(bytes))
+                .setVolumeCapability(how)
+                .build());
   }
 
   /** All that the driver has said since it was first started in this guest. */

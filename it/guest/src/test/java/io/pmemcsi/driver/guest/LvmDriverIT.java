@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import csi.v1.Volume;
+import io.grpc.Context;
 import io.grpc.Status;
 import io.pmemcsi.driver.volume.VolumeId;
 import io.pmemcsi.testbed.guest.ExecResult;
@@ -12,7 +13,10 @@ import io.pmemcsi.testbed.guest.WithPmemGuest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -71,13 +75,72 @@ class LvmDriverIT extends DriverInGuest {
     String folder = driver().mount(volume, type);
     guest.run("echo kept > %s/file".formatted(folder));
 
-    driver().grow(volume, after * MIB, Optional.of(folder));
+    driver().grow(volume, after * MIB, folder);
 
     assertThat(Long.parseLong(guest.run("stat -f -c %%b %s".formatted(folder))) * 4096)
         .isGreaterThan(after * MIB * 85 / 100);
     assertThat(guest.run("cat %s/file".formatted(folder))).isEqualTo("kept");
     driver().unmount(volume);
     driver().delete(volume);
+  }
+
+  @Test
+  void aRawVolumeGrowsInThePodsHandsAsFarAsThereIsRoom() {
+    long group = largest();
+    Volume volume = driver().create("raw growing", 16 * MIB, QUICK);
+    String device = driver().publishBlock(volume);
+    guest.run("printf kept | dd of=%s bs=1M seek=3 conv=notrunc,fsync".formatted(device));
+    long available = driver().capacity().getAvailableCapacity();
+
+    assertRefused(
+        Status.Code.RESOURCE_EXHAUSTED, () -> driver().growBlock(volume, group + 4 * MIB));
+
+    assertThat(sizeOf(device)).isEqualTo(16 * MIB);
+    assertThat(driver().capacity().getAvailableCapacity()).isEqualTo(available);
+
+    assertThat(driver().growBlock(volume, 63 * MIB)).isEqualTo(64 * MIB);
+
+    assertThat(sizeOf(device)).isEqualTo(64 * MIB);
+    assertThat(driver().capacity().getAvailableCapacity()).isEqualTo(available - 48 * MIB);
+    assertThat(guest.run("dd if=%s bs=1M skip=3 count=1 | head -c 4".formatted(device)))
+        .isEqualTo("kept");
+    driver().unpublish(volume.getVolumeId(), device);
+    driver().delete(volume);
+  }
+
+  private long sizeOf(String device) {
+    return Long.parseLong(guest.run("blockdev --getsize64 " + device));
+  }
+
+  /** It is cancelled at the worst moment: the volume is there, and its command has not ended. */
+  @Test
+  void aCancelledCreationKillsItsCommandAndLeavesNothing() throws Exception {
+    long available = driver().capacity().getAvailableCapacity();
+    String id = VolumeId.fromName("cancelled").value();
+    guest.run(
+        """
+        set -e
+        tool=$(command -v lvcreate); rm $tool /run/made -f
+        printf '#!/bin/bash\nlvm lvcreate "$@"; touch /run/made; sleep 1234\n' > $tool
+        chmod +x $tool
+        """);
+    Context.CancellableContext call = Context.current().withCancellation();
+    try (ExecutorService caller = Executors.newSingleThreadExecutor()) {
+      Future<?> creation = caller.submit(call.wrap(() -> driver().create("cancelled", 0, QUICK)));
+      guest.run("until [ -e /run/made ]; do sleep 0.1; done");
+      assertThat(guest.run("lvs --noheadings -o lv_name").strip()).isEqualTo(id);
+
+      call.cancel(null);
+
+      assertThatThrownBy(creation::get).hasMessageContaining("CANCELLED");
+      // waits as long as somebody works on this volume
+      assertRefused(Status.Code.NOT_FOUND, () -> driver().unstage(id));
+      assertThat(guest.run("pgrep -fa 'sleep 123[4]' || true")).as("still running").isEmpty();
+      assertThat(driver().capacity().getAvailableCapacity()).isEqualTo(available);
+    } finally {
+      call.cancel(null);
+      guest.run("ln -sf lvm $(command -v lvcreate)");
+    }
   }
 
   @Test
@@ -113,7 +176,7 @@ class LvmDriverIT extends DriverInGuest {
   }
 
   @Test
-  void anAuditChangesNothing() {
+  void aStrayVolumeIsLeftAloneAndAnAuditChangesNothing() {
     Volume volume = driver().create("audited", 0, QUICK);
     String group =
         guest
@@ -128,6 +191,8 @@ class LvmDriverIT extends DriverInGuest {
         """
             .formatted(group, volume.getVolumeId(), stray, group));
     String before = guest.run("lvs --noheadings -o lv_name,lv_active; cat /proc/mounts");
+    // the driver has not asked LVM since; the volume is not its own to use or to remove
+    assertRefused(Status.Code.INTERNAL, () -> driver().create("stray", 0, QUICK));
 
     ExecResult audit =
         guest.exec(
@@ -144,16 +209,18 @@ class LvmDriverIT extends DriverInGuest {
     driver().delete(volume);
   }
 
+  /** Nobody changes the mode back, so this is the last test. */
+  @Order(Integer.MAX_VALUE)
   @Test
-  void aVolumeThatIsInUseOutlivesARestartInAnotherDeviceMode() {
+  void aDriverThatIsKilledAtWorkIsSucceededByOneOfAnotherDeviceMode() throws Exception {
     Volume volume = driver().create("of lvm", 64 * MIB, QUICK);
     String folder = driver().mount(volume, "ext4");
     guest.run("echo kept > %s/file".formatted(folder));
-    driver().close();
+    killAtWork();
 
     start("direct", 50);
 
-    assertThat(driver().list()).containsExactly(volume.getVolumeId());
+    assertThat(driver().list()).contains(volume.getVolumeId());
     assertThat(driver().mount(volume, "ext4")).as("published again").isEqualTo(folder);
     assertThat(guest.run("cat %s/file".formatted(folder))).isEqualTo("kept");
     assertRefused(Status.Code.FAILED_PRECONDITION, () -> driver().delete(volume));
@@ -162,7 +229,6 @@ class LvmDriverIT extends DriverInGuest {
         .isEqualTo("kept");
     driver().unmount(volume);
     driver().delete(volume);
-    driver().close();
-    start("lvm", 50);
+    finishWork();
   }
 }

@@ -1,6 +1,7 @@
 package io.pmemcsi.driver.guest;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.grpc.Status;
 import io.pmemcsi.driver.volume.VolumeId;
@@ -27,6 +28,10 @@ class NoMemoryIT {
   @ParameterizedTest
   @ValueSource(strings = {"lvm", "direct"})
   void theDriverStartsAndSaysSo(String mode) {
+    assumeTrue(
+        DriverInGuest.CAMPAIGN || mode.equals("lvm"),
+        "LVM, which would find volumes of others, is the hard one: direct mode is for make"
+            + " campaign");
     String foreign = VolumeId.fromName("foreign").value();
     guest.run(
         """

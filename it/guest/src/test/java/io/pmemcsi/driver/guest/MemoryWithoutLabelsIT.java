@@ -1,0 +1,209 @@
+package io.pmemcsi.driver.guest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import csi.v1.Volume;
+import io.pmemcsi.driver.command.Command;
+import io.pmemcsi.driver.command.ProcessRunner;
+import io.pmemcsi.driver.kata.ImageFiles;
+import io.pmemcsi.driver.loop.LoopDevices;
+import io.pmemcsi.driver.mount.FilesystemType;
+import io.pmemcsi.testbed.guest.GuestProgram;
+import io.pmemcsi.testbed.guest.PmemGuest;
+import io.pmemcsi.testbed.guest.WithPmemGuest;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Memory without labels, as it is after it was built in. Only a boot with new memory gives it, so
+ * all tests share one: what a test writes to it, it removes.
+ */
+@WithPmemGuest
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+class MemoryWithoutLabelsIT {
+  private static final String CONVERT =
+      "env KUBECONFIG=/run/kubeconfig "
+          + PackedProgram.DRIVER
+          + " -mode=force-convert-raw-namespaces -nodeid=guest -drivername=pmem-csi.intel.com"
+          + " -nodeSelector='{\"storage\":\"pmem\"}'";
+
+  private static final String RAW = "raw\nraw";
+
+  private final PmemGuest guest;
+  private final ProcessRunner runner = new ProcessRunner();
+
+  MemoryWithoutLabelsIT(PmemGuest guest) {
+    this.guest = guest;
+    // as it still is in a guest that nobody has used before
+    if (!modes().equals(RAW)) {
+      guest.replaceDevices();
+    }
+  }
+
+  private String modes() {
+    return guest.run("ndctl list -N | jq -r '.[].mode'");
+  }
+
+  @AfterAll
+  void cleanUp() throws IOException {
+    GuestDriver.cleanUp(guest);
+    for (FilesystemType type : FilesystemType.values()) {
+      Files.deleteIfExists(inShare(type));
+    }
+  }
+
+  private Path inShare(FilesystemType type) {
+    return guest.share().resolve("kata-" + type.text());
+  }
+
+  /** An image file as it is made on a volume of that size, with one file inside. */
+  private void make(FilesystemType type, long volumeBytes, Path folder) throws IOException {
+    Path volume = folder.resolve(type.text());
+    Path mountPoint = Files.createDirectory(folder.resolve("mnt-" + type.text()));
+    Path inside = Files.createDirectory(folder.resolve("inside-" + type.text()));
+    try (RandomAccessFile file = new RandomAccessFile(volume.toFile(), "rw")) {
+      file.setLength(volumeBytes);
+    }
+    LoopDevices loops = new LoopDevices(runner);
+    Path loop = loops.attach(volume, 0);
+    try {
+      runner.run(Command.of("mkfs.ext4", "-q", "-F", loop.toString()));
+      runner.run(Command.of("mount", loop.toString(), mountPoint.toString()));
+      try {
+        Path image = new ImageFiles(runner, loops).ensure(mountPoint, type);
+        runner.run(
+            Command.of("mount", "-o", "loop,offset=2097152", image.toString(), inside.toString()));
+        Files.writeString(inside.resolve("file"), "inside " + type.text());
+        runner.run(Command.of("umount", inside.toString()));
+        runner.run(Command.of("cp", "--sparse=always", image.toString(), inShare(type).toString()));
+      } finally {
+        runner.run(Command.of("umount", mountPoint.toString()));
+      }
+    } finally {
+      loops.detach(loop);
+    }
+  }
+
+  /**
+   * The image files of Kata volumes as the memory of a machine, which is what the Kata runtime
+   * makes of them: the kernel itself has to like superblock and checksum.
+   */
+  @Order(1)
+  @Test
+  void imageFilesOfKataVolumesAreMemoryWithDaxForTheKernel(@TempDir Path folder)
+      throws IOException {
+    make(FilesystemType.EXT4, 64L << 20, folder);
+    make(FilesystemType.XFS, 512L << 20, folder);
+
+    for (FilesystemType type : FilesystemType.values()) {
+      String device = type == FilesystemType.EXT4 ? "0" : "1";
+      String out =
+          guest.run(
+              """
+              set -e
+              dd if=/host/kata-%s of=/dev/pmem%s bs=2M conv=sparse,fsync 2> /dev/null
+              ndctl disable-namespace namespace%s.0 > /dev/null 2>&1
+              ndctl enable-namespace namespace%s.0 > /dev/null 2>&1
+              ndctl list -n namespace%s.0 | jq -r '.[] | .mode + " " + (.align | tostring)'
+              mkdir -p /mnt/kata
+              mount -o dax=always /dev/pmem%s /mnt/kata
+              cat /mnt/kata/file; echo
+              grep ' /mnt/kata ' /proc/mounts | grep -o dax=always
+              umount /mnt/kata
+              """
+                  .formatted(type.text(), device, device, device, device, device));
+      assertThat(out.toLowerCase(Locale.ROOT).lines())
+          .containsExactly("fsdax 2097152", "inside " + type.text(), "dax=always");
+      forget(device);
+    }
+  }
+
+  /** Takes the superblock away that makes more of the memory than raw bytes. */
+  private void forget(String device) {
+    guest.run(
+        """
+        set -e
+        n=namespace%s.0; raw=/sys/bus/nd/devices/$n/force_raw
+        ndctl disable-namespace $n; echo 1 > $raw; ndctl enable-namespace $n
+        dd if=/dev/zero of=/dev/pmem%s bs=4M count=1 conv=fsync
+        ndctl disable-namespace $n; echo 0 > $raw; ndctl enable-namespace $n
+        """
+            .formatted(device, device));
+  }
+
+  /** The patch itself is tried on a real API server elsewhere; here somebody has to take it. */
+  private void startApi() {
+    guest.run(
+        """
+        cat > /run/api <<'EOF'
+        #!/bin/bash
+        n=0
+        while IFS= read -r line; do
+          line=${line%%$'\\r'}; [ -n "$line" ] || break
+          echo "$line" >> /run/requests
+          case ${line,,} in content-length:*) n=${line##* };; esac
+        done
+        head -c $n >> /run/requests; echo >> /run/requests
+        printf 'HTTP/1.1 200 OK\\r\\nContent-Type: application/json\\r\\nContent-Length: 2\\r\\n'
+        printf 'Connection: close\\r\\n\\r\\n{}'
+        EOF
+        chmod +x /run/api; rm -f /run/requests
+        setsid socat TCP-LISTEN:8001,fork,reuseaddr EXEC:/run/api < /dev/null > /dev/null 2>&1 &
+        cat > /run/kubeconfig <<'EOF'
+        {"apiVersion": "v1", "kind": "Config", "current-context": "c",
+         "clusters": [{"name": "c", "cluster": {"server": "http://127.0.0.1:8001"}}],
+         "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+         "users": [{"name": "u", "user": {"token": "t"}}]}
+        EOF
+        """
+            .replace("%%", "%"));
+  }
+
+  @Order(2)
+  @Test
+  void memoryWithoutLabelsIsConvertedAndTheDriverLivesOnIt() {
+    assertThat(modes()).isEqualTo(RAW);
+    PackedProgram.install(guest);
+    startApi();
+
+    GuestProgram program = guest.start("convert", CONVERT);
+    await()
+        .atMost(Duration.ofMinutes(5))
+        .pollInterval(Duration.ofSeconds(1))
+        .until(() -> program.log().contains("the node is labelled") || !program.isRunning());
+    assertThat(program.isRunning()).as(program.log()).isTrue();
+    program.stop(Duration.ofMinutes(1));
+
+    assertThat(guest.run("cat /run/requests"))
+        .contains("PATCH /api/v1/nodes/guest HTTP/1.1")
+        .contains("\"pmem-csi.intel.com/convert-raw-namespaces\":null")
+        .contains("\"storage\":\"pmem\"");
+    assertThat(modes()).isEqualTo("fsdax\nfsdax");
+    assertThat(guest.run("vgs --noheadings -o vg_name,pv_count --sort vg_name"))
+        .matches("(?s)\\s*ndbus0region0fsdax\\s+1\\s+ndbus0region1fsdax\\s+1\\s*");
+    try (GuestDriver driver = GuestDriver.start(guest, "lvm", 100)) {
+      assertThat(driver.capacity().getMaximumVolumeSize().getValue())
+          .isBetween(1900L << 20, 2048L << 20);
+      Volume volume = driver.create("converted", 64L << 20, Map.of("eraseafter", "false"));
+      assertThat(driver.hasDax(driver.mount(volume, "ext4"))).isTrue();
+      driver.unmount(volume);
+      driver.delete(volume);
+      assertThat(driver.list()).isEmpty();
+      assertThat(guest.run("lvs --noheadings -o lv_name")).isEmpty();
+    }
+  }
+}
