@@ -397,8 +397,12 @@ class StateIT extends OwnDriver {
   void unmountingTouchesOnlyTheOwnVolume() throws IOException {
     Volume one = csi.create("pvc-1", 16 * MIB);
     Volume two = csi.create("pvc-2", 16 * MIB);
+    Volume kata =
+        csi.create(Calls.request("pvc-3", 16 * MIB).putParameters("kataContainers", "true"));
     csi.stage(one, scratch.pod("one"), mount("ext4"));
 
+    assertThatCall(() -> csi.unpublish(kata.getVolumeId(), scratch.pod("one")))
+        .fails(Status.Code.FAILED_PRECONDITION, "is not this volume");
     assertThatCall(() -> csi.unstage(two.getVolumeId(), scratch.pod("one")))
         .fails(Status.Code.FAILED_PRECONDITION, "is not this volume");
     assertThatCall(() -> csi.unpublish(two.getVolumeId(), scratch.pod("one")))
@@ -409,6 +413,7 @@ class StateIT extends OwnDriver {
     csi.unstage(one.getVolumeId(), scratch.pod("one"));
     csi.delete(one.getVolumeId());
     csi.delete(two.getVolumeId());
+    csi.delete(kata.getVolumeId());
     Files.delete(scratch.pod("one"));
   }
 

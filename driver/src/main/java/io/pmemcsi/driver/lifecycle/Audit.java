@@ -13,6 +13,7 @@ import io.pmemcsi.driver.volume.LedgerEntry;
 import io.pmemcsi.driver.volume.VolumeId;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -41,6 +42,7 @@ public final class Audit {
   private final boolean repair;
   private final List<Finding> findings = new ArrayList<>();
   private final Set<VolumeId> unavailable = new HashSet<>();
+  private final Map<DeviceMode, List<String>> hiddenParts = new EnumMap<>(DeviceMode.class);
 
   private Audit(Ledger ledger, Devices devices, NodeState node, boolean repair) {
     this.ledger = ledger;
@@ -227,7 +229,8 @@ public final class Audit {
     if (manager.exists(entry.id())) {
       return " that is switched on";
     }
-    List<String> hidden = manager.hidden();
+    // asked once for a look: on a busy node many volumes come and go meanwhile
+    List<String> hidden = hiddenParts.computeIfAbsent(manager.mode(), _ -> manager.hidden());
     return hidden.isEmpty() ? "" : ", it may be in " + String.join(", ", hidden) + ": disabled";
   }
 

@@ -127,7 +127,9 @@ public final class KataVolumes {
 
   /** Takes everything down that no other pod needs; the image file stays for the next one. */
   void unpublish(LedgerEntry entry, Path target) {
-    if (mounts.table().at(target).isPresent()) {
+    Optional<MountEntry> there = mounts.table().at(target);
+    if (there.isPresent()) {
+      refuseForeign(entry, there.get());
       mounts.unmount(target);
     }
     Path host = hostMount(entry);
@@ -144,6 +146,32 @@ public final class KataVolumes {
       mounts.unmount(host);
     }
     Paths.remove(host);
+  }
+
+  private void refuseForeign(LedgerEntry entry, MountEntry mount) {
+    Path image = hostMount(entry).resolve(ImageFiles.NAME);
+    boolean own =
+        Files.exists(image)
+            ? loops.of(image).stream()
+                .anyMatch(loop -> number(loop.device()).equals(mount.number()))
+            : isSomeImage(Path.of(mount.source()));
+    if (!own) {
+      throw RefusedException.precondition(
+          "what is mounted at %s (%s) is not this volume"
+              .formatted(mount.mountPoint(), mount.source()));
+    }
+  }
+
+  /** Whether a loop device shows an image file, which may be out of sight by now. */
+  private static boolean isSomeImage(Path loop) {
+    try {
+      return Optional.ofNullable(LoopDevices.backingFiles().get(loop))
+          .filter(file -> file.endsWith(ImageFiles.NAME))
+          .isPresent();
+    } catch (IOException e) {
+      throw new RefusedException(
+          Status.Code.INTERNAL, "cannot look at loop devices: %s".formatted(e.getMessage()));
+    }
   }
 
   /** The mounts of the filesystem inside the image. */
