@@ -58,6 +58,7 @@ class DrainedResourceIT {
   @AfterEach
   void restore() {
     stage.removeBudgets();
+    stage.seeingKubelets();
     if (stage.resource().get() != null) {
       patch(
           """
@@ -128,6 +129,28 @@ class DrainedResourceIT {
     assertThat(stage.cordoned()).isEmpty();
   }
 
+  /** The entry that kubelet made for the pod before looks the same as the next one. */
+  @Test
+  void entryOfTheFormerPodIsNoRegistrationOfTheNewOne() {
+    Map<String, String> before = stage.driverPods();
+    stage.blindKubelets();
+
+    stage.changeTemplate();
+    stage.play(
+        () ->
+            nodes.names().stream()
+                .flatMap(node -> outdated(node).stream())
+                .anyMatch(
+                    found ->
+                        "Registering".equals(found.step())
+                            && "kubelet has not registered the driver yet (CSINode)"
+                                .equals(found.message())));
+
+    stage.seeingKubelets();
+    stage.play(() -> isDone(before));
+    assertThat(stage.cordoned()).isEmpty();
+  }
+
   @Test
   void mistakeInTheResourceStopsTheUpdateAndLeavesNoNodeCordoned() {
     Map<String, String> before = stage.driverPods();
@@ -180,12 +203,7 @@ class DrainedResourceIT {
     assertThat(stage.cordoned()).isEmpty();
     client.resource(budget).delete();
     patch("{\"spec\":{\"managementState\":\"Managed\"}}");
-    stage.play(
-        () ->
-            stage.marked().isEmpty()
-                && update()
-                    .filter(found -> Integer.valueOf(2).equals(found.updatedNodes()))
-                    .isPresent());
+    stage.play(() -> stage.marked().isEmpty() && updated(2));
   }
 
   @Test
@@ -200,6 +218,31 @@ class DrainedResourceIT {
     assertThat(stage.restartsUnderVolumes()).isNotEmpty();
   }
 
+  @Test
+  void onDeleteListsWhoIsLeftUntilSomebodyDeletesTheirPods() {
+    Map<String, String> before = stage.driverPods();
+    patch("{\"spec\":{\"nodeUpdateStrategy\":\"OnDelete\"}}");
+    stage.changeTemplate();
+    stage.play(() -> nodes.names().stream().allMatch(this::isListedAsUsed));
+    assertThat(stage.driverPods()).isEqualTo(before);
+
+    String first = nodes.names().getFirst();
+    String second = nodes.names().getLast();
+    client.pods().withName(before.get(first)).delete();
+    stage.play(() -> outdated(first).isEmpty() && updated(1) && isListedAsUsed(second));
+    client.pods().withName(before.get(second)).delete();
+    stage.play(() -> isDone(before));
+
+    assertThat(stage.cordoned()).isEmpty();
+  }
+
+  private boolean isListedAsUsed(String node) {
+    return outdated(node)
+        .filter(found -> Boolean.FALSE.equals(found.safeToRestart()))
+        .filter(found -> String.valueOf(found.message()).startsWith("pods use volumes: "))
+        .isPresent();
+  }
+
   private boolean isDone(Map<String, String> before) {
     var pods = new HashSet<>(stage.driverPods().values());
     pods.retainAll(before.values());
@@ -207,7 +250,11 @@ class DrainedResourceIT {
         && stage.isSettled()
         && stage.marked().isEmpty()
         && update().filter(found -> found.outdated().isEmpty()).isPresent()
-        && update().map(NodeUpdate::updatedNodes).filter(Integer.valueOf(2)::equals).isPresent();
+        && updated(2);
+  }
+
+  private boolean updated(int number) {
+    return update().map(NodeUpdate::updatedNodes).filter(found -> found == number).isPresent();
   }
 
   private Optional<OutdatedNode> outdated(String node) {

@@ -40,7 +40,7 @@ class DrainingIT {
     var hollow = HollowNodes.start(sandbox.cluster(), 5, DrainingStage.labels(ID));
     sandbox.cleanUp(hollow::close);
     nodes = hollow.names();
-    stage = DrainingStage.set(sandbox, ID, nodes, 1);
+    stage = DrainingStage.setOnHollowNodes(sandbox, ID, nodes);
   }
 
   @BeforeEach
@@ -77,7 +77,9 @@ class DrainingIT {
     assertThat(seen).containsExactlyInAnyOrderElementsOf(nodes);
     assertThat(stage.driverPods()).hasSize(5);
     assertThat(stage.driverPods().values()).doesNotContainAnyElementsOf(before.values());
-    assertThat(stage.deaths()).as("operators that died after a write").isGreaterThan(5);
+    assertThat(stage.deaths())
+        .as("writes before which operators died: of marks and cordons, evictions and restarts")
+        .contains("PATCH nodes", "POST pods/eviction", "DELETE pods");
     assertThat(stage.restartsUnderVolumes()).isEmpty();
     assertThat(stage.cordoned()).containsExactly(foreign);
   }
@@ -87,20 +89,23 @@ class DrainingIT {
     stage.changeTemplate();
     stage.run(NodeUpdateStrategy.DRAINING, TWO, status -> !stage.cordoned().isEmpty());
 
+    // pods may be on their way while the status is made: sooner or later it says what is true
     NodeUpdate status =
         stage.run(
             NodeUpdateStrategy.ON_DELETE,
             TWO,
-            found -> !found.outdated().isEmpty() && stage.isSettled());
+            found ->
+                !found.outdated().isEmpty()
+                    && stage.isSettled()
+                    && found.outdated().stream()
+                        .allMatch(
+                            node ->
+                                Boolean.valueOf(!stage.hasVolumes(node.node()))
+                                    .equals(node.safeToRestart())));
 
     assertThat(stage.cordoned()).isEmpty();
     assertThat(stage.marked()).isEmpty();
-    assertThat(status.outdated())
-        .hasSizeGreaterThanOrEqualTo(4)
-        .allSatisfy(
-            node ->
-                assertThat(node)
-                    .returns(!stage.hasVolumes(node.node()), OutdatedNode::safeToRestart));
+    assertThat(status.outdated()).hasSizeGreaterThanOrEqualTo(4);
 
     status.outdated().stream()
         .map(OutdatedNode::node)

@@ -5,12 +5,13 @@ import static org.awaitility.Awaitility.await;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
+import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.DaemonSetBuilder;
-import io.fabric8.kubernetes.api.model.storage.CSINode;
 import io.fabric8.kubernetes.api.model.storage.CSINodeBuilder;
+import io.fabric8.kubernetes.api.model.storage.CSINodeSpecBuilder;
 import io.fabric8.kubernetes.api.model.storage.VolumeAttachment;
 import io.fabric8.kubernetes.api.model.storage.VolumeAttachmentBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -35,14 +36,18 @@ import io.pmemcsi.testbed.kubernetes.Sandbox;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 /**
@@ -51,6 +56,7 @@ import java.util.stream.Stream;
  * kubelet's registration of the driver (CSINode objects follow the driver pods).
  */
 final class DrainingStage {
+
   /** No two of the applications on one node. */
   private static final String APART =
       """
@@ -65,18 +71,23 @@ final class DrainingStage {
   private final List<String> nodes;
   private final InstalledOperator operator;
   private final boolean driverByOperator;
+  private final boolean onPaper;
   private final AtomicInteger writesLeft = new AtomicInteger();
   private final KubernetesClient mortal;
   private final List<String> restartsUnderVolumes = new ArrayList<>();
+  private final Map<String, String> registered = new HashMap<>();
   private Map<String, String> lastDriverPods = Map.of();
+  private boolean kubeletsLook = true;
   private int writesPerOperator = 1;
   private int template;
-  private int deaths;
+  private final Set<String> deaths = ConcurrentHashMap.newKeySet();
 
-  private DrainingStage(Sandbox sandbox, String id, List<String> nodes, boolean driverByOperator) {
+  private DrainingStage(
+      Sandbox sandbox, String id, List<String> nodes, boolean driverByOperator, boolean onPaper) {
     this.sandbox = sandbox;
     this.operator = InstalledOperator.install(sandbox);
     this.driverByOperator = driverByOperator;
+    this.onPaper = onPaper;
     this.client = sandbox.client();
     this.id = id;
     this.driver = id + ".csi.example.com";
@@ -85,7 +96,7 @@ final class DrainingStage {
         new KubernetesClientBuilder()
             .withConfig(sandbox.clientAs(OperatorInstallation.NAME).getConfiguration())
             .withHttpClientBuilderConsumer(
-                builder -> builder.addOrReplaceInterceptor("death", new Death(writesLeft)))
+                builder -> builder.addOrReplaceInterceptor("death", new Death(writesLeft, deaths)))
             .build();
     sandbox.cleanUp(mortal::close);
   }
@@ -95,18 +106,23 @@ final class DrainingStage {
     return Map.of("test/" + id, "yes");
   }
 
-  /** With a driver that was put there by hand, and a resource that no operator looks at. */
+  /**
+   * With a driver that was put there by hand, and a resource that no operator looks at. On nodes on
+   * paper.
+   */
   static DrainingStage set(Sandbox sandbox, String id, List<String> nodes) {
-    return set(sandbox, id, nodes, 0);
+    return set(new DrainingStage(sandbox, id, nodes, false, true), 0);
   }
 
   /**
-   * The same, with driver pods that take their time.
-   *
-   * @param graceSeconds at least 1 for real kubelets: killed at once, the next pod's containers end
+   * The same on hollow nodes. Their kubelets cannot mount volumes, so that applications never start
+   * there; and driver pods that are killed at once take the next pod's containers with them.
    */
-  static DrainingStage set(Sandbox sandbox, String id, List<String> nodes, int graceSeconds) {
-    var stage = new DrainingStage(sandbox, id, nodes, false);
+  static DrainingStage setOnHollowNodes(Sandbox sandbox, String id, List<String> nodes) {
+    return set(new DrainingStage(sandbox, id, nodes, false, false), 1);
+  }
+
+  private static DrainingStage set(DrainingStage stage, int graceSeconds) {
     stage.createDriver(graceSeconds);
     stage.createResource();
     stage.createApplications(false);
@@ -115,10 +131,10 @@ final class DrainingStage {
 
   /**
    * With the driver that a running operator makes of the resource, and an application on each node,
-   * so that a budget holds whichever comes first.
+   * so that a budget holds whichever comes first. On nodes on paper.
    */
   static DrainingStage withOperator(Sandbox sandbox, String id, List<String> nodes) {
-    var stage = new DrainingStage(sandbox, id, nodes, true);
+    var stage = new DrainingStage(sandbox, id, nodes, true, true);
     stage.operator.start();
     stage.createResource();
     stage.createApplications(true);
@@ -237,7 +253,8 @@ final class DrainingStage {
 
   /** One turn of those who are played, and a look at who restarted what. */
   void act() {
-    Map<String, String> now = driverPods();
+    List<Pod> drivers = drivers();
+    Map<String, String> now = byNode(drivers.stream());
     lastDriverPods.forEach(
         (node, pod) -> {
           if (!pod.equals(now.get(node)) && hasVolumes(node)) {
@@ -246,12 +263,15 @@ final class DrainingStage {
         });
     lastDriverPods = now;
     attach();
-    nodes.forEach(node -> register(node, now.containsKey(node)));
+    if (kubeletsLook) {
+      Map<String, String> ready = byNode(drivers.stream().filter(Readiness::isPodReady));
+      nodes.forEach(node -> register(node, Optional.ofNullable(ready.get(node))));
+    }
   }
 
   void play(BooleanSupplier until) {
     await()
-        .atMost(Duration.ofMinutes(2))
+        .atMost(Duration.ofMinutes(4))
         .pollInterval(Duration.ofMillis(200))
         .pollInSameThread()
         .until(
@@ -265,7 +285,7 @@ final class DrainingStage {
   void settle() {
     play(this::isSettled);
     restartsUnderVolumes.clear();
-    deaths = 0;
+    deaths.clear();
   }
 
   /**
@@ -309,10 +329,13 @@ final class DrainingStage {
         });
   }
 
-  /** Whether drivers are ready everywhere and all applications have a node. */
+  /** Whether drivers are ready everywhere and all applications have a node and, if it can, run. */
   boolean isSettled() {
     return driverPods().size() == nodes.size()
-        && webPods().stream().filter(pod -> pod.getSpec().getNodeName() != null).count()
+        && webPods().stream()
+                .filter(pod -> pod.getSpec().getNodeName() != null)
+                .filter(pod -> !onPaper || Readiness.isPodReady(pod))
+                .count()
             == nodes.size();
   }
 
@@ -342,8 +365,6 @@ final class DrainingStage {
         throw e;
       }
       return Optional.empty();
-    } finally {
-      deaths += isDead() ? 1 : 0;
     }
   }
 
@@ -379,7 +400,8 @@ final class DrainingStage {
     return this;
   }
 
-  int deaths() {
+  /** Before which writes operators have died. */
+  Set<String> deaths() {
     return deaths;
   }
 
@@ -474,26 +496,39 @@ final class DrainingStage {
   }
 
   private void unschedulable(String node, boolean value) {
-    client
-        .nodes()
-        .withName(node)
-        .edit(
-            found -> new NodeBuilder(found).editSpec().withUnschedulable(value).endSpec().build());
+    Edits.edit(
+        client.nodes().withName(node),
+        found -> new NodeBuilder(found).editSpec().withUnschedulable(value).endSpec().build());
   }
 
   /** Ready driver pods, by node. */
   Map<String, String> driverPods() {
+    return byNode(drivers().stream().filter(Readiness::isPodReady));
+  }
+
+  private static Map<String, String> byNode(Stream<Pod> pods) {
     var result = new TreeMap<String, String>();
+    pods.filter(pod -> pod.getSpec().getNodeName() != null)
+        .forEach(pod -> result.put(pod.getSpec().getNodeName(), pod.getMetadata().getName()));
+    return result;
+  }
+
+  /** Not those of an earlier DaemonSet, which the garbage collector has yet to find. */
+  private List<Pod> drivers() {
     DaemonSet daemonSet =
         client.apps().daemonSets().withName(driverByOperator ? "drained-node" : "driver").get();
     if (daemonSet == null) {
-      return result;
+      return List.of();
     }
-    client.pods().withLabelSelector(daemonSet.getSpec().getSelector()).list().getItems().stream()
+    return client
+        .pods()
+        .withLabelSelector(daemonSet.getSpec().getSelector())
+        .list()
+        .getItems()
+        .stream()
         .filter(pod -> pod.getMetadata().getDeletionTimestamp() == null)
-        .filter(Readiness::isPodReady)
-        .forEach(pod -> result.put(pod.getSpec().getNodeName(), pod.getMetadata().getName()));
-    return result;
+        .filter(pod -> pod.hasOwnerReferenceFor(daemonSet))
+        .toList();
   }
 
   List<String> cordoned() {
@@ -580,30 +615,65 @@ final class DrainingStage {
         .build();
   }
 
-  private void register(String node, boolean registered) {
-    CSINode found = client.storage().v1().csiNodes().withName(node).get();
-    boolean known =
-        found != null
-            && found.getSpec().getDrivers() != null
-            && found.getSpec().getDrivers().stream().anyMatch(d -> d.getName().equals(driver));
-    if (known == registered) {
+  /** As kubelet does it: the entry of a former pod goes before that of the next one comes. */
+  private void register(String node, Optional<String> pod) {
+    Optional<String> known = Optional.ofNullable(registered.get(node));
+    if (known.isPresent() && !known.equals(pod)) {
+      editDrivers(
+          node, spec -> spec.removeMatchingFromDrivers(one -> driver.equals(one.getName())));
+      registered.remove(node);
+    }
+    if (pod.isPresent() && !known.equals(pod)) {
+      editDrivers(
+          node,
+          spec ->
+              spec.removeMatchingFromDrivers(one -> driver.equals(one.getName()))
+                  .addNewDriver()
+                  .withName(driver)
+                  .withNodeID(node)
+                  .endDriver());
+      registered.put(node, pod.get());
+    }
+  }
+
+  private void editDrivers(String node, UnaryOperator<CSINodeSpecBuilder> edit) {
+    var kept = client.storage().v1().csiNodes().withName(node);
+    if (kept.get() == null) {
+      // with something of its maker that stays, as kubelet's have it: or the server, once all
+      // drivers are gone, no longer notes who changes it and when
+      client
+          .resource(
+              new CSINodeBuilder()
+                  .withNewMetadata()
+                  .withName(node)
+                  .withOwnerReferences(
+                      new OwnerReferenceBuilder()
+                          .withApiVersion("v1")
+                          .withKind("Node")
+                          .withName(node)
+                          .withUid(client.nodes().withName(node).get().getMetadata().getUid())
+                          .build())
+                  .endMetadata()
+                  .withSpec(edit.apply(new CSINodeSpecBuilder()).build())
+                  .build())
+          .create();
       return;
     }
-    var builder =
-        found == null
-            ? new CSINodeBuilder().withNewMetadata().withName(node).endMetadata().withNewSpec()
-            : new CSINodeBuilder(found).editSpec();
-    if (registered) {
-      builder.addNewDriver().withName(driver).withNodeID(node).endDriver();
-    } else {
-      builder.removeMatchingFromDrivers(one -> driver.equals(one.getName()));
-    }
-    CSINode next = builder.endSpec().build();
-    if (found == null) {
-      client.resource(next).create();
-    } else {
-      client.resource(next).update();
-    }
+    Edits.edit(
+        kept,
+        found ->
+            new CSINodeBuilder(found)
+                .withSpec(edit.apply(new CSINodeSpecBuilder(found.getSpec())).build())
+                .build());
+  }
+
+  /** Lets kubelets notice nothing of the driver pods that come and go. */
+  void blindKubelets() {
+    kubeletsLook = false;
+  }
+
+  void seeingKubelets() {
+    kubeletsLook = true;
   }
 
   private HasMetadata read(String yaml) {
@@ -611,10 +681,12 @@ final class DrainingStage {
   }
 
   /** Lets so many writes through, and no other. */
-  private record Death(AtomicInteger writesLeft) implements Interceptor {
+  private record Death(AtomicInteger writesLeft, Set<String> deaths) implements Interceptor {
     @Override
     public void before(BasicBuilder builder, HttpRequest request, RequestTags tags) {
       if (!request.method().equals("GET") && writesLeft.decrementAndGet() < 0) {
+        deaths.add(
+            request.method() + request.uri().getPath().replaceAll(".*/(nodes|pods)/[^/]+", " $1"));
         throw new IllegalStateException("this operator is dead");
       }
     }

@@ -8,7 +8,6 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.apps.ControllerRevision;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.storage.CSINode;
-import io.fabric8.kubernetes.api.model.storage.CSINodeDriver;
 import io.fabric8.kubernetes.api.model.storage.VolumeAttachment;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.readiness.Readiness;
@@ -27,6 +26,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /**
  * Reads the nodes of a driver from the API server, and who uses its volumes there. Nothing of this
@@ -50,10 +50,10 @@ final class FleetReader {
   Fleet read(UpdateRequest request) {
     DaemonSet daemonSet = request.daemonSet();
     Optional<String> revision = revision(daemonSet);
-    Map<String, List<DriverPod>> drivers = drivers(daemonSet);
+    Map<String, List<Pod>> drivers = drivers(daemonSet);
     Map<String, List<UserPod>> users = users(request);
     Map<String, Set<String>> attachments = attachments(request.driver());
-    Set<String> registered = registered(request.driver());
+    Set<String> registered = registered(request.driver(), drivers);
     var nodes = new ArrayList<WorkerNode>();
     for (Node node : nodes()) {
       String name = node.getMetadata().getName();
@@ -69,7 +69,7 @@ final class FleetReader {
               isCordoned(node),
               Optional.ofNullable(marks.get(request.driver())),
               Mark.sharedCordon(marks, request.driver()),
-              drivers.getOrDefault(name, List.of()),
+              drivers.getOrDefault(name, List.of()).stream().map(FleetReader::driver).toList(),
               users.getOrDefault(name, List.of()),
               List.copyOf(mounted),
               registered.contains(name)));
@@ -117,9 +117,8 @@ final class FleetReader {
         .map(revision -> label(revision.getMetadata(), REVISION));
   }
 
-  private Map<String, List<DriverPod>> drivers(DaemonSet daemonSet) {
-    var result = new HashMap<String, List<DriverPod>>();
-    client
+  private Map<String, List<Pod>> drivers(DaemonSet daemonSet) {
+    return client
         .pods()
         .inNamespace(daemonSet.getMetadata().getNamespace())
         .withLabelSelector(daemonSet.getSpec().getSelector())
@@ -128,19 +127,17 @@ final class FleetReader {
         .stream()
         .filter(pod -> isOwnedBy(daemonSet, pod.getMetadata()))
         .filter(pod -> pod.getSpec().getNodeName() != null)
-        .forEach(
-            pod ->
-                result
-                    .computeIfAbsent(pod.getSpec().getNodeName(), node -> new ArrayList<>())
-                    .add(
-                        new DriverPod(
-                            pod.getMetadata().getNamespace(),
-                            pod.getMetadata().getName(),
-                            pod.getMetadata().getUid(),
-                            label(pod.getMetadata(), REVISION),
-                            Readiness.isPodReady(pod),
-                            pod.getMetadata().getDeletionTimestamp() != null)));
-    return result;
+        .collect(Collectors.groupingBy(pod -> pod.getSpec().getNodeName()));
+  }
+
+  private static DriverPod driver(Pod pod) {
+    return new DriverPod(
+        pod.getMetadata().getNamespace(),
+        pod.getMetadata().getName(),
+        pod.getMetadata().getUid(),
+        label(pod.getMetadata(), REVISION),
+        Readiness.isPodReady(pod),
+        pod.getMetadata().getDeletionTimestamp() != null);
   }
 
   /** A volume knows its claim, so that claims need not be read. */
@@ -252,24 +249,21 @@ final class FleetReader {
     return result;
   }
 
-  private Set<String> registered(String driver) {
+  private Set<String> registered(String driver, Map<String, List<Pod>> drivers) {
+    Instant now = clock.instant();
     return Paging.fold(
         client.storage().v1().csiNodes()::list,
         HashSet::new,
         (result, page) -> {
           for (CSINode node : page) {
-            if (isRegistered(driver, node)) {
-              result.add(node.getMetadata().getName());
+            String name = node.getMetadata().getName();
+            List<Pod> pods = drivers.getOrDefault(name, List.of());
+            if (Registration.isOf(pods, driver, node, now)) {
+              result.add(name);
             }
           }
           return result;
         });
-  }
-
-  /** A node without drivers says null, not an empty list. */
-  static boolean isRegistered(String driver, CSINode node) {
-    List<CSINodeDriver> known = node.getSpec().getDrivers();
-    return known != null && known.stream().anyMatch(one -> driver.equals(one.getName()));
   }
 
   private static boolean isOwnedBy(DaemonSet daemonSet, ObjectMeta object) {

@@ -31,8 +31,11 @@ public final class NodeUpdates {
   /** Somebody deletes pods by hand, perhaps in weeks; each deletion wakes us anyway. */
   private static final Duration WATCHING = Duration.ofMinutes(1);
 
-  /** Reading takes at most a twentieth of the time, however large the cluster. */
+  /** Reading takes at most a twentieth of the time, however large or slow the cluster. */
   private static final int SHARE = 20;
+
+  /** A node that is cordoned shall not be it for longer than needed: here at most a fifth. */
+  private static final int WORKING_SHARE = 4;
 
   private static final int ATTEMPTS = 5;
 
@@ -147,14 +150,15 @@ public final class NodeUpdates {
   private Progress onDelete(UpdateRequest request) {
     Instant begun = clock.instant();
     Fleet fleet = reader.read(request);
-    return new Progress(UpdateStatus.onDelete(fleet), again(WATCHING, begun));
+    return new Progress(UpdateStatus.onDelete(fleet), again(WATCHING, SHARE, begun));
   }
 
   private Progress drain(UpdateRequest request, Optional<String> standstill) {
     Instant begun = clock.instant();
     Fleet fleet = reader.read(request);
     Plan plan = DrainPlanner.plan(fleet, request.settings(), clock.instant(), standstill);
-    Optional<Duration> again = again(plan.isBusy() ? WORKING : WAITING, begun);
+    Optional<Duration> again =
+        plan.isBusy() ? again(WORKING, WORKING_SHARE, begun) : again(WAITING, SHARE, begun);
     if (plan.isBusy()) {
       markedOwners().add(request.owner());
     }
@@ -167,8 +171,8 @@ public final class NodeUpdates {
     return new Progress(status, again);
   }
 
-  private Optional<Duration> again(Duration least, Instant begun) {
-    Duration reading = Duration.between(begun, clock.instant()).multipliedBy(SHARE);
+  private Optional<Duration> again(Duration least, int share, Instant begun) {
+    Duration reading = Duration.between(begun, clock.instant()).multipliedBy(share);
     return Optional.of(reading.compareTo(least) > 0 ? reading : least);
   }
 

@@ -6,7 +6,6 @@ import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.PodSpec;
-import io.fabric8.kubernetes.api.model.storage.CSINode;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.util.List;
 import java.util.Map;
@@ -129,17 +128,6 @@ class PlacementTest {
 
     assertThat(FleetReader.reported("csi.example.com", node))
         .containsExactly("volume handle-1", "volume handle-3");
-  }
-
-  @Test
-  void nodeThatKnowsNoDriverSaysNull() {
-    var none = Serialization.unmarshal("{\"spec\": {\"drivers\": null}}", CSINode.class);
-    var one =
-        Serialization.unmarshal(
-            "{\"spec\": {\"drivers\": [{\"name\": \"csi.example.com\"}]}}", CSINode.class);
-
-    assertThat(FleetReader.isRegistered("csi.example.com", none)).isFalse();
-    assertThat(FleetReader.isRegistered("csi.example.com", one)).isTrue();
   }
 
   private static boolean uses(String spec, Set<String> claims) {
