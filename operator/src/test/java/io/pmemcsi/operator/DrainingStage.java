@@ -64,6 +64,9 @@ final class DrainingStage {
         labelSelector: {matchLabels: {app: web}}}]}\
       """;
 
+  /** Much is waited for here, and machines may be slow. */
+  private static final Duration PATIENCE = Duration.ofMinutes(4);
+
   private final Sandbox sandbox;
   private final KubernetesClient client;
   private final String id;
@@ -271,7 +274,7 @@ final class DrainingStage {
 
   void play(BooleanSupplier until) {
     await()
-        .atMost(Duration.ofMinutes(4))
+        .atMost(PATIENCE)
         .pollInterval(Duration.ofMillis(200))
         .pollInSameThread()
         .until(
@@ -376,7 +379,7 @@ final class DrainingStage {
   NodeUpdate run(NodeUpdateStrategy strategy, Draining settings, Predicate<NodeUpdate> until) {
     var last = new AtomicReference<NodeUpdate>();
     await()
-        .atMost(Duration.ofMinutes(4))
+        .atMost(PATIENCE)
         .pollInterval(Duration.ofMillis(200))
         .pollInSameThread()
         .until(
@@ -483,7 +486,7 @@ final class DrainingStage {
   /** Deletes the resource and makes another one of the same name. */
   void replaceResource() {
     resource().delete();
-    await().until(() -> resource().get() == null);
+    await().atMost(PATIENCE).until(() -> resource().get() == null);
     createResource();
   }
 
@@ -591,6 +594,7 @@ final class DrainingStage {
   private void removeApplications() {
     client.apps().statefulSets().withName("web").delete();
     await()
+        .atMost(PATIENCE)
         .until(
             () -> {
               client.pods().withLabel("app", "web").withGracePeriod(0).delete();

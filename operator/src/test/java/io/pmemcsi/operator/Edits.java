@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.Resource;
 import java.net.HttpURLConnection;
+import java.time.Duration;
 import java.util.function.UnaryOperator;
 
 /** Edits as a person makes them: again when somebody else was quicker. */
@@ -14,6 +15,7 @@ final class Edits {
 
   static <T> void edit(Resource<T> resource, UnaryOperator<T> change) {
     await()
+        .atMost(Duration.ofSeconds(60))
         .ignoreExceptionsMatching(
             e ->
                 e instanceof KubernetesClientException failure

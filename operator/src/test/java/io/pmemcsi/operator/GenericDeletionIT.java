@@ -1,5 +1,6 @@
 package io.pmemcsi.operator;
 
+import static java.net.HttpURLConnection.HTTP_NOT_FOUND;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -12,14 +13,18 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewBuilder;
 import io.fabric8.kubernetes.api.model.storage.VolumeAttachmentBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.pmemcsi.api.generic.DriverCondition;
+import io.pmemcsi.operator.install.OperatorInstallation;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -78,11 +83,15 @@ class GenericDeletionIT {
     assertThat(driver.status().state()).isEqualTo("Removed");
     assertThat(driver.events()).containsOnlyOnce("DeletionHeld");
     awaitObjects(11);
-    String uid = daemonSet().getMetadata().getUid();
-    client.resource(daemonSet()).delete();
+    // with FOREGROUND the garbage collector may be at it, too
+    DaemonSet before = await().atMost(PATIENCE).until(this::daemonSet, Objects::nonNull);
+    client.resource(before).delete();
     await()
         .atMost(PATIENCE)
-        .until(() -> daemonSet() != null && !daemonSet().getMetadata().getUid().equals(uid));
+        .until(
+            this::daemonSet,
+            now ->
+                now != null && !now.getMetadata().getUid().equals(before.getMetadata().getUid()));
 
     client.resource(volume).delete();
 
@@ -122,6 +131,7 @@ class GenericDeletionIT {
         .withName(pod.getMetadata().getName())
         .editStatus(
             found -> new PodBuilder(found).editStatus().withPhase("Failed").endStatus().build());
+    lookAgain();
     awaitHeld("because these need it: 1 pod with an inline volume (");
     assertThat(driver.objects()).hasSize(11);
 
@@ -132,6 +142,7 @@ class GenericDeletionIT {
           return found;
         });
     client.resource(pod).withGracePeriod(0).delete();
+    lookAgain();
 
     driver.awaitGone();
     assertThat(driver.objectNames()).isEmpty();
@@ -181,6 +192,7 @@ class GenericDeletionIT {
     assertThat(versions()).isEqualTo(before);
 
     client.resource(volume).delete();
+    lookAgain();
 
     driver.awaitSynced();
     assertThat(driver.objectNames())
@@ -233,6 +245,8 @@ class GenericDeletionIT {
           return found;
         });
     try {
+      // the server itself learns of it a moment later
+      await().atMost(PATIENCE).until(() -> !operatorMayDeleteClasses());
       driver.resource().delete();
 
       driver.awaitSyncError("the API server refuses: storageclasses.storage.k8s.io");
@@ -264,6 +278,7 @@ class GenericDeletionIT {
     awaitHeld("1 PersistentVolume");
     driver.awaitSyncError("the namespace %s is being deleted".formatted(namespace));
     client.resource(volume).delete();
+    lookAgain();
     await().atMost(PATIENCE).until(() -> client.namespaces().withName(namespace).get() == null);
     assertThat(driver.objectNames()).isEmpty();
   }
@@ -300,6 +315,28 @@ class GenericDeletionIT {
     }
   }
 
+  private boolean operatorMayDeleteClasses() {
+    return client
+        .authorization()
+        .v1()
+        .subjectAccessReview()
+        .create(
+            new SubjectAccessReviewBuilder()
+                .withNewSpec()
+                .withUser(
+                    "system:serviceaccount:%s:%s"
+                        .formatted(sandbox.namespace(), OperatorInstallation.NAME))
+                .withNewResourceAttributes()
+                .withVerb("delete")
+                .withGroup("storage.k8s.io")
+                .withResource("storageclasses")
+                .endResourceAttributes()
+                .endSpec()
+                .build())
+        .getStatus()
+        .getAllowed();
+  }
+
   private void awaitHeld(String message) {
     await()
         .atMost(PATIENCE)
@@ -308,6 +345,18 @@ class GenericDeletionIT {
                 assertThat(driver.status().condition("DeletionHeld").map(DriverCondition::message))
                     .as(driver.status().toString())
                     .hasValueSatisfying(text -> assertThat(text).contains(message)));
+  }
+
+  /** It would by itself within seconds, which one test waits for, and perhaps it just has. */
+  private void lookAgain() {
+    try {
+      driver.patch(
+          "{\"metadata\":{\"annotations\":{\"look\":\"%d\"}}}".formatted(System.nanoTime()));
+    } catch (KubernetesClientException e) {
+      if (e.getCode() != HTTP_NOT_FOUND) {
+        throw e;
+      }
+    }
   }
 
   private void awaitObjects(int number) {

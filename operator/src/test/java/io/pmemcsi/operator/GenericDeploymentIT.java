@@ -1,5 +1,6 @@
 package io.pmemcsi.operator;
 
+import static java.net.HttpURLConnection.HTTP_FORBIDDEN;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.groups.Tuple.tuple;
 import static org.awaitility.Awaitility.await;
@@ -20,6 +21,7 @@ import io.fabric8.kubernetes.api.model.rbac.RoleBinding;
 import io.fabric8.kubernetes.api.model.storage.StorageClass;
 import io.fabric8.kubernetes.api.model.storage.StorageClassBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.pmemcsi.api.generic.Child;
@@ -31,7 +33,6 @@ import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -157,17 +158,16 @@ class GenericDeploymentIT {
     List<String> before = operator.writes();
 
     driver.patch("{\"metadata\":{\"annotations\":{\"touched\":\"yes\"}}}");
-    client
-        .resource(daemonSet())
-        .edit(
-            workload -> {
-              workload.getMetadata().getAnnotations().put("also", "touched");
-              return workload;
-            });
+    Edits.edit(
+        client.resource(daemonSet()),
+        workload -> {
+          workload.getMetadata().getAnnotations().put("also", "touched");
+          return workload;
+        });
 
     await()
         .during(Duration.ofSeconds(2))
-        .atMost(Duration.ofSeconds(10))
+        .atMost(Duration.ofSeconds(60))
         .until(() -> operator.writes().equals(before));
   }
 
@@ -181,7 +181,7 @@ class GenericDeploymentIT {
       String before = object.getMetadata().getUid();
       client.resource(object).delete();
       await(object.getKind() + " is made again")
-          .atMost(Duration.ofSeconds(30))
+          .atMost(Duration.ofSeconds(60))
           .until(
               () -> {
                 HasMetadata now = client.resource(object).get();
@@ -198,7 +198,7 @@ class GenericDeploymentIT {
                 {"csidriver.storage.openshift.io/owner-name": "somebody", "mine": "kept"}}}
               """);
       await(object.getKind() + " is mended")
-          .atMost(Duration.ofSeconds(30))
+          .atMost(Duration.ofSeconds(60))
           .untilAsserted(
               () -> {
                 var metadata = client.resource(object).get().getMetadata();
@@ -210,7 +210,7 @@ class GenericDeploymentIT {
               });
     }
     client.apps().deployments().inNamespace(sandbox.namespace()).withName(controller()).scale(3);
-    await().atMost(Duration.ofSeconds(30)).until(() -> deployment().getSpec().getReplicas() == 1);
+    await().atMost(Duration.ofSeconds(60)).until(() -> deployment().getSpec().getReplicas() == 1);
   }
 
   @Test
@@ -275,7 +275,7 @@ class GenericDeploymentIT {
     driver.awaitGone();
 
     await()
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Duration.ofSeconds(60))
         .untilAsserted(() -> assertThat(driver.objectNames()).isEmpty());
   }
 
@@ -284,13 +284,13 @@ class GenericDeploymentIT {
     driver.create();
     driver.awaitSynced();
     driver.patch("{\"spec\":{\"managementState\":\"Unmanaged\"}}");
-    await().atMost(Duration.ofSeconds(30)).until(() -> "Unmanaged".equals(driver.status().state()));
+    await().atMost(Duration.ofSeconds(60)).until(() -> "Unmanaged".equals(driver.status().state()));
 
     client.resource(daemonSet()).delete();
     client.resource(storageClasses().getFirst()).delete();
     await()
         .during(Duration.ofSeconds(2))
-        .atMost(Duration.ofSeconds(10))
+        .atMost(Duration.ofSeconds(60))
         .until(() -> daemonSet() == null && storageClasses().size() == 1);
     driver.patch("{\"spec\":{\"managementState\":\"Managed\"}}");
 
@@ -310,7 +310,7 @@ class GenericDeploymentIT {
 
     await()
         .during(Duration.ofSeconds(3))
-        .atMost(Duration.ofSeconds(15))
+        .atMost(Duration.ofSeconds(60))
         .until(() -> uids().equals(uids));
     // they are nobody's now: the next one of that name does not touch them, and says so
     driver.create();
@@ -458,13 +458,19 @@ class GenericDeploymentIT {
                     .endSpec()
                     .build())
             .create();
-    // nothing is counted before the controller has seen it
-    client
-        .resource(quota)
-        .waitUntilCondition(
-            seen -> seen.getStatus() != null && seen.getStatus().getHard() != null,
-            1,
-            TimeUnit.MINUTES);
+    // nothing is counted before the controller and the server have seen it
+    var dryRun = client.resource((DaemonSet) workload(rendered(), "DaemonSet")).dryRun();
+    await()
+        .atMost(Duration.ofMinutes(1))
+        .until(
+            () -> {
+              try {
+                dryRun.create();
+                return false;
+              } catch (KubernetesClientException e) {
+                return e.getCode() == HTTP_FORBIDDEN;
+              }
+            });
     try {
       driver.create();
 
@@ -489,9 +495,11 @@ class GenericDeploymentIT {
       for (String resource : rule.getResources()) {
         for (String verb : rule.getVerbs()) {
           String group = rule.getApiGroups().getFirst();
-          assertThat(may(driver.name(), verb, group, resource))
-              .as("controller: %s %s", verb, resource)
-              .isTrue();
+          // the server itself learns of a new binding a moment later
+          await("controller: %s %s".formatted(verb, resource))
+              .atMost(Duration.ofSeconds(60))
+              .pollDelay(Duration.ZERO)
+              .until(() -> may(driver.name(), verb, group, resource));
           assertThat(may(driver.name() + "-node", verb, group, resource))
               .as("node: %s %s", verb, resource)
               .isFalse();
@@ -525,7 +533,7 @@ class GenericDeploymentIT {
     }
 
     await()
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Duration.ofSeconds(60))
         .untilAsserted(() -> assertThat(Snapshot.of(driver.objects())).isEqualTo(before));
   }
 
@@ -572,6 +580,10 @@ class GenericDeploymentIT {
     resource.getMetadata().setNamespace(sandbox.namespace());
     return new Rendering()
         .objects(resource, new ClusterProbe(client).facts(sandbox.namespace(), "any:image"));
+  }
+
+  private static HasMetadata workload(List<HasMetadata> objects, String kind) {
+    return objects.stream().filter(one -> one.getKind().equals(kind)).findFirst().orElseThrow();
   }
 
   private HasMetadata somebodyElses(HasMetadata object) {
@@ -647,7 +659,7 @@ class GenericDeploymentIT {
 
   private void awaitQuiet() {
     await()
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Duration.ofSeconds(60))
         .until(
             () -> {
               int before = operator.writes().size();

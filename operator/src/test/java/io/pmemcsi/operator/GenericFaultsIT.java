@@ -25,12 +25,19 @@ import io.pmemcsi.operator.GenericWorld.Subject;
 import java.nio.ByteBuffer;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -39,10 +46,10 @@ import org.junit.jupiter.params.provider.MethodSource;
  * once before it takes effect and once after: the end is always the same, by the operator's own
  * effort. On the embedded API.
  */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class GenericFaultsIT {
 
   private static final String NAMESPACE = "drivers";
-  private static final String NAME = "faults";
 
   /** As often as it takes, without the pauses that grow. */
   static final OperatorProgram.Pace QUICK =
@@ -51,6 +58,17 @@ class GenericFaultsIT {
               new GenericRetry().setInitialInterval(20).setIntervalMultiplier(1).setMaxAttempts(-1),
           1000);
 
+  /** Whatever is still under way then does not matter to what follows. */
+  private static final Duration SHORT = Duration.ofMillis(300);
+
+  /** Nothing is under way any more, however busy the machine. */
+  private static final Duration LONG = Duration.ofSeconds(1);
+
+  /** How each situation ends if nothing fails. */
+  private final Map<String, Map<String, String>> expected = new HashMap<>();
+
+  private final Scene scene = new Scene();
+
   static Stream<GenericWorld> worlds() {
     return Stream.concat(
         GenericWorld.all(),
@@ -58,47 +76,69 @@ class GenericFaultsIT {
             new GenericWorld("status of workloads", Subject::create, GenericFaultsIT::makeReady)));
   }
 
+  /** All of them side by side. */
+  @BeforeAll
+  void letAllHappenUndisturbed() {
+    var subjects = new LinkedHashMap<GenericWorld, Subject>();
+    worlds()
+        .forEach(
+            world -> subjects.put(world, scene.subject("plain-%02d".formatted(subjects.size()))));
+    subjects.forEach((world, subject) -> world.before().accept(subject));
+    scene.awaitQuiet(SHORT, subjects.values());
+    subjects.forEach((world, subject) -> world.action().accept(subject));
+    await()
+        .atMost(Duration.ofSeconds(60))
+        .until(
+            () -> {
+              scene.awaitQuiet(LONG, subjects.values());
+              subjects.forEach((world, subject) -> expected.put(world.name(), subject.state()));
+              return GenericWorld.areRepaired(expected);
+            });
+    subjects.values().forEach(Subject::deleteVolume);
+  }
+
+  @AfterAll
+  void close() {
+    scene.close();
+  }
+
   @ParameterizedTest
   @MethodSource("worlds")
   void endIsTheSameWhateverFailsOnce(GenericWorld world) {
-    Map<String, String> expected;
-    try (var scene = new Scene()) {
-      scene.begin(world);
-      world.action().accept(scene.subject);
-      scene.awaitQuiet();
-      expected = scene.subject.state();
-    }
+    Subject subject = scene.subject("faulty-" + name(world));
+    scene.begin(world, subject);
     var plan = new FailEach();
-    try (var scene = new Scene()) {
-      scene.begin(world);
-      scene.server.faults().follow(plan);
-      world.action().accept(scene.subject);
+    scene.server.faults().follow(plan);
+    try {
+      world.action().accept(subject);
       await(world + " " + plan)
           .ignoreExceptions()
           .atMost(Duration.ofSeconds(60))
-          .untilAsserted(() -> assertThat(scene.subject.state()).isEqualTo(expected));
+          // each list that the state is made of fails twice, too
+          .pollInterval(Duration.ofMillis(20))
+          .untilAsserted(() -> assertThat(subject.state()).isEqualTo(expected(world)));
       assertThat(plan.failed).isNotEmpty();
+    } finally {
+      scene.server.faults().clear();
     }
+    subject.deleteVolume();
   }
 
   /** Every state in which a process may leave the cluster is one from which the next goes on. */
   @ParameterizedTest
   @MethodSource("worldsWithManyWrites")
   void endIsTheSameThoughTheOperatorIsKilledAfterEveryWrite(GenericWorld world) {
-    try (var scene = new Scene();
-        var undisturbed = new Scene()) {
-      undisturbed.begin(world);
-      world.action().accept(undisturbed.subject);
-      undisturbed.awaitQuiet();
-      Map<String, String> expected = undisturbed.subject.state();
-      scene.begin(world);
-      scene.stop();
-      world.action().accept(scene.subject);
+    // each operator looks at everything when it starts: let that be little
+    try (var alone = new Scene()) {
+      Subject subject = alone.subject("killed");
+      alone.begin(world, subject);
+      alone.stop();
+      world.action().accept(subject);
       int lives = 0;
       do {
         lives++;
         assertThat(lives).as("operators for %s", world).isLessThan(60);
-      } while (scene.diesBefore(expected));
+      } while (alone.diesBefore(subject, expected(world)));
       assertThat(lives).as("operators for %s", world).isGreaterThan(3);
     }
   }
@@ -106,6 +146,14 @@ class GenericFaultsIT {
   static Stream<GenericWorld> worldsWithManyWrites() {
     return GenericWorld.all()
         .filter(world -> world.name().matches("create all|other classes|deletion"));
+  }
+
+  private Map<String, String> expected(GenericWorld world) {
+    return Objects.requireNonNull(expected.get(world.name()));
+  }
+
+  private static String name(GenericWorld world) {
+    return world.name().replace(' ', '-');
   }
 
   /**
@@ -143,7 +191,7 @@ class GenericFaultsIT {
                 .apps()
                 .daemonSets()
                 .inNamespace(NAMESPACE)
-                .withName(NAME + "-node")
+                .withName(subject.name() + "-node")
                 .editStatus(
                     workload -> {
                       workload.setStatus(
@@ -164,7 +212,7 @@ class GenericFaultsIT {
                 .apps()
                 .deployments()
                 .inNamespace(NAMESPACE)
-                .withName(NAME + "-controller")
+                .withName(subject.name() + "-controller")
                 .editStatus(
                     workload -> {
                       workload.setStatus(
@@ -183,8 +231,6 @@ class GenericFaultsIT {
 
     private final EmbeddedKubernetes server = EmbeddedKubernetes.start();
     private final KubernetesClient client = client(server);
-    private final Subject subject =
-        new Subject(client, new GenericResource(client, NAMESPACE, NAME));
     private Optional<OperatorProgram> program = Optional.empty();
 
     Scene() {
@@ -194,6 +240,10 @@ class GenericFaultsIT {
               new NamespaceBuilder().withNewMetadata().withName(NAMESPACE).endMetadata().build())
           .create();
       start(client);
+    }
+
+    Subject subject(String name) {
+      return new Subject(client, new GenericResource(client, NAMESPACE, name));
     }
 
     private void start(KubernetesClient with) {
@@ -214,12 +264,12 @@ class GenericFaultsIT {
     }
 
     /** Whether an operator that may write once does not get to the end. */
-    boolean diesBefore(Map<String, String> expected) {
+    boolean diesBefore(Subject subject, Map<String, String> expected) {
       var writes = new AtomicInteger();
       try (KubernetesClient mortal = client(server, new Death(writes))) {
         start(mortal);
         await()
-            .atMost(Duration.ofSeconds(30))
+            .atMost(Duration.ofSeconds(60))
             .pollInterval(Duration.ofMillis(50))
             .until(() -> writes.get() > 1 || subject.state().equals(expected));
         stop();
@@ -227,21 +277,22 @@ class GenericFaultsIT {
       }
     }
 
-    void begin(GenericWorld world) {
+    void begin(GenericWorld world, Subject subject) {
       world.before().accept(subject);
-      awaitQuiet();
+      awaitQuiet(SHORT, List.of(subject));
     }
 
     /** Nobody else writes here, and whatever wakes the operator does so at once. */
-    void awaitQuiet() {
+    void awaitQuiet(Duration pause, Collection<Subject> subjects) {
       await()
-          .atMost(Duration.ofSeconds(30))
+          .atMost(Duration.ofSeconds(60))
           .pollDelay(Duration.ZERO)
           .until(
               () -> {
                 int before = server.requests().writes().size();
-                Thread.sleep(300);
-                return server.requests().writes().size() == before && subject.isSeen();
+                Thread.sleep(pause);
+                return server.requests().writes().size() == before
+                    && subjects.stream().allMatch(Subject::isSeen);
               });
     }
 

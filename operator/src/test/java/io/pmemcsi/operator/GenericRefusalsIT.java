@@ -24,6 +24,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -101,8 +103,13 @@ class GenericRefusalsIT {
             () -> {
               List<Map<String, String>> now =
                   pairs.stream().map(pair -> pair.plain().state()).toList();
+              Map<String, Map<String, String>> byName =
+                  IntStream.range(0, now.size())
+                      .boxed()
+                      .collect(Collectors.toMap(i -> pairs.get(i).world().name(), now::get));
               return now.equals(last.getAndSet(now))
-                  && pairs.stream().allMatch(pair -> pair.plain().isSeen());
+                  && pairs.stream().allMatch(pair -> pair.plain().isSeen())
+                  && GenericWorld.areRepaired(byName);
             });
     return last.get();
   }

@@ -52,7 +52,7 @@ class GenericSamplesIT {
     driver.awaitAvailable();
     driver.delete();
     await()
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Duration.ofSeconds(60))
         .untilAsserted(() -> assertThat(driver.objectNames()).isEmpty());
   }
 

@@ -12,6 +12,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.pmemcsi.api.generic.CSIDriverDeployment;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
@@ -138,6 +139,17 @@ record GenericWorld(String name, Consumer<Subject> before, Consumer<Subject> act
                         + "{\"csidriver.storage.openshift.io/force-deletion\":\"true\"}}}")));
   }
 
+  /**
+   * Whether the operator has made up for what others did, where nothing in the resource tells.
+   *
+   * @param states by name of the situation
+   */
+  static boolean areRepaired(Map<String, Map<String, String>> states) {
+    return Objects.equals(states.get("deletions by others"), states.get("create all"))
+        && states.getOrDefault("edits by others", Map.of()).values().stream()
+            .noneMatch(object -> object.contains("\"somebody\""));
+  }
+
   /** A resource to which this happens, and somebody who tries again when a call fails. */
   record Subject(KubernetesClient client, GenericResource driver) {
 
@@ -240,8 +252,13 @@ record GenericWorld(String name, Consumer<Subject> before, Consumer<Subject> act
 
     /** Removes what no operator removes. */
     void tidy() {
-      client.persistentVolumes().withName(name()).delete();
+      deleteVolume();
       client.storage().v1().storageClasses().withName(name() + "-second").delete();
+    }
+
+    /** So that nothing holds the driver back any more. */
+    void deleteVolume() {
+      client.persistentVolumes().withName(name()).delete();
     }
 
     /** Whether the operator has seen the resource as it is now. */
@@ -267,7 +284,7 @@ record GenericWorld(String name, Consumer<Subject> before, Consumer<Subject> act
     }
 
     void awaitSeen() {
-      await().ignoreExceptions().until(this::isSeen);
+      await().atMost(Duration.ofSeconds(60)).ignoreExceptions().until(this::isSeen);
     }
 
     /** Everything that was made, and what is said about it; without the subject's own name. */
