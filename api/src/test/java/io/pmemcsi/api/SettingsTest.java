@@ -9,7 +9,6 @@ import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.pmemcsi.api.generic.CSIDriverDeployment;
 import io.pmemcsi.api.generic.GenericSettings;
-import io.pmemcsi.api.generic.ManagementState;
 import io.pmemcsi.api.generic.NodeUpdateStrategy;
 import io.pmemcsi.api.legacy.Certificates;
 import io.pmemcsi.api.legacy.LegacyDeployment;
@@ -165,7 +164,6 @@ class SettingsTest {
   void aCsiDriverDeploymentHasTheDocumentedDefaults() {
     GenericSettings settings = generic("{driverName: d, driverSocket: /a/b}");
 
-    assertThat(settings.managementState()).isEqualTo(ManagementState.MANAGED);
     assertThat(settings.nodeUpdateStrategy()).isEqualTo(NodeUpdateStrategy.ROLLING);
     assertThat(settings.controllerTemplate()).isEmpty();
     assertThat(settings.probePeriodSeconds()).isEmpty();
@@ -175,7 +173,6 @@ class SettingsTest {
     assertThat(settings.hasAttacher()).isTrue();
     assertThat(settings.hasResizer()).isFalse();
     assertThat(settings.hasSnapshotter()).isFalse();
-    assertThat(settings.draining().evictionTimeoutSecondsOrDefault()).isEqualTo(600);
     assertThat(settings.replicas()).isEmpty();
   }
 

@@ -5,7 +5,6 @@ import io.fabric8.kubernetes.api.model.IntOrString;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.pmemcsi.api.Choice;
-import io.pmemcsi.api.DeletionPolicy;
 import io.pmemcsi.api.Written;
 import io.pmemcsi.base.names.DriverName;
 import java.util.List;
@@ -33,10 +32,6 @@ public record GenericSettings(DriverName driver, CSIDriverDeploymentSpec spec) {
   public static GenericSettings of(CSIDriverDeployment resource) {
     CSIDriverDeploymentSpec spec = resource.getSpec();
     return new GenericSettings(new DriverName(Written.text(spec.driverName()).orElse("")), spec);
-  }
-
-  public ManagementState managementState() {
-    return Choice.orDefault(spec.managementState(), ManagementState.MANAGED);
   }
 
   /** A fresh copy of the template for the nodes, with every field that the user wrote. */
@@ -78,10 +73,6 @@ public record GenericSettings(DriverName driver, CSIDriverDeploymentSpec spec) {
     return Optional.ofNullable(spec.maxUnavailable()).orElseGet(() -> new IntOrString(1));
   }
 
-  public Draining draining() {
-    return Optional.ofNullable(spec.draining()).orElse(Draining.DEFAULT);
-  }
-
   public Sidecars sidecars() {
     return Optional.ofNullable(spec.sidecars()).orElse(Sidecars.DEFAULT);
   }
@@ -113,10 +104,6 @@ public record GenericSettings(DriverName driver, CSIDriverDeploymentSpec spec) {
 
   public int logLevel() {
     return Optional.ofNullable(spec.logLevel()).orElse(DEFAULT_LOG_LEVEL);
-  }
-
-  public DeletionPolicy deletionPolicy() {
-    return Choice.orDefault(spec.deletionPolicy(), DeletionPolicy.WHEN_UNUSED);
   }
 
   private static boolean enabled(@Nullable OptionalSidecar sidecar, boolean byDefault) {

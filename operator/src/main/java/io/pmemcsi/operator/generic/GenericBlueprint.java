@@ -25,8 +25,8 @@ public final class GenericBlueprint {
       OperatorConfig config,
       ClusterFacts facts) {
     var driver = new GenericDriver(namespace, name, settings, config, facts);
-    var controller = new ControllerPods(driver);
-    var nodes = new NodePods(driver);
+    var controller = new ControllerWorkload(driver);
+    var nodes = new NodeWorkload(driver);
     var clashes = new ArrayList<>(nodes.clashes());
     clashes.addAll(controller.clashes());
     clashes.addAll(LivenessProbe.mistakes(settings));
@@ -42,7 +42,7 @@ public final class GenericBlueprint {
     }
     var wanted = new ArrayList<HasMetadata>();
     wanted.add(new DriverObject(driver).csiDriver());
-    wanted.addAll(new Access(driver, nodes.ownAccount(), controller.ownAccount()).objects());
+    wanted.addAll(new Accounts(driver, nodes.ownAccount(), controller.ownAccount()).objects());
     wanted.addAll(new StorageClasses(driver).objects());
     controller.deployment().ifPresent(wanted::add);
     wanted.add(nodes.daemonSet());

@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /** The driver's controller: the user's template, its socket shared with the sidecars. */
-record ControllerPods(GenericDriver driver) {
+record ControllerWorkload(GenericDriver driver) {
 
   List<String> clashes() {
     return driver.settings().controllerTemplate().map(this::clashes).orElse(List.of());
@@ -66,7 +66,7 @@ record ControllerPods(GenericDriver driver) {
 
   private PodTemplateSpec changed(PodTemplateSpec written, Map<String, String> labels) {
     PodTemplateSpec template =
-        PodTemplate.prepared(written, labels, Access.controllerAccount(driver));
+        PodTemplate.prepared(written, labels, Accounts.controllerAccount(driver));
     PodSpec pod = template.getSpec();
     Container first = pod.getContainers().getFirst();
     if (pod.getNodeSelector() == null || pod.getNodeSelector().isEmpty()) {

@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /** The driver on every node: the user's template, its socket shown to the kubelet. */
-record NodePods(GenericDriver driver) {
+record NodeWorkload(GenericDriver driver) {
 
   private static final String KUBELET_VOLUME = "kubelet-root";
 
@@ -74,7 +74,8 @@ record NodePods(GenericDriver driver) {
 
   private PodTemplateSpec template(Map<String, String> labels) {
     PodTemplateSpec template =
-        PodTemplate.prepared(driver.settings().nodeTemplate(), labels, Access.nodeAccount(driver));
+        PodTemplate.prepared(
+            driver.settings().nodeTemplate(), labels, Accounts.nodeAccount(driver));
     PodSpec pod = template.getSpec();
     Container first = pod.getContainers().getFirst();
     String kubelet = driver.config().kubeletRootDir();

@@ -22,7 +22,7 @@ import java.util.Optional;
  * @param ownNodeAccount the one that the user's template for nodes names
  * @param ownControllerAccount the one that the user's template for the controller names
  */
-record Access(
+record Accounts(
     GenericDriver driver, Optional<String> ownNodeAccount, Optional<String> ownControllerAccount) {
 
   private static final String RBAC = "rbac.authorization.k8s.io";
