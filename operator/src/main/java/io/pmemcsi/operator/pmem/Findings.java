@@ -3,6 +3,7 @@ package io.pmemcsi.operator.pmem;
 import io.pmemcsi.api.pmem.DeploymentCondition;
 import io.pmemcsi.api.pmem.DriverComponent;
 import io.pmemcsi.api.pmem.UnpreparedNode;
+import io.pmemcsi.operator.engine.Disputes;
 import io.pmemcsi.operator.engine.ObjectRef;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -25,6 +26,9 @@ record Findings(
     List<DriverComponent> components,
     List<UnpreparedNode> unpreparedNodes,
     Optional<Instant> certificateExpires) {
+
+  /** Shown while somebody else keeps changing objects of the driver. */
+  static final String CONTESTED = "Contested";
 
   static final String TRUE = "True";
   static final String FALSE = "False";
@@ -52,13 +56,34 @@ record Findings(
     String held =
         "waiting until %s is gone: somebody else's finalizer holds it"
             .formatted(objects.stream().map(ObjectRef::toString).collect(Collectors.joining(", ")));
+    return notDeployed(held);
+  }
+
+  /** The same while others set objects back each time that we have mended them. */
+  Findings contested(List<Disputes.Dispute> disputes) {
+    String told =
+        disputes.stream().map(Findings::describe).collect(Collectors.joining("; "))
+            + ": let it leave the object alone, or set here what it wants; it is now set back every"
+            + " %d seconds only".formatted(Disputes.PAUSE.toSeconds());
+    return notDeployed(told)
+        .and(condition(CONTESTED, true, "Another controller changes objects of the driver.", told));
+  }
+
+  private static String describe(Disputes.Dispute dispute) {
+    return "%s is changed again and again by %s"
+        .formatted(
+            dispute.object(),
+            dispute.rivals().stream().map("\"%s\""::formatted).collect(Collectors.joining(", ")));
+  }
+
+  private Findings notDeployed(String why) {
     var others =
         conditions.stream()
             .filter(condition -> !condition.type().equals(DeploymentCondition.DRIVER_DEPLOYED))
             .toList();
     return new Findings(
             generation, failure, others, components, unpreparedNodes, certificateExpires)
-        .and(condition(DeploymentCondition.DRIVER_DEPLOYED, false, held));
+        .and(condition(DeploymentCondition.DRIVER_DEPLOYED, false, why));
   }
 
   /** Why not all objects are there, if so. */

@@ -1,5 +1,6 @@
 package io.pmemcsi.operator.pmem;
 
+import io.pmemcsi.api.SharedSettings;
 import io.pmemcsi.api.pmem.DeploymentCondition;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
@@ -14,14 +15,12 @@ final class NodeSharing {
 
   static final String CONDITION = "NodesExclusive";
 
-  private static final Map<String, String> DEFAULT = Map.of("storage", "pmem");
-
   private NodeSharing() {}
 
   /** The labels by which a resource selects its nodes, also where the rest of it is wrong. */
   static Map<String, String> selector(PmemCSIDeployment resource) {
     Map<String, String> selector = resource.getSpec().nodeSelector();
-    return selector == null ? DEFAULT : selector;
+    return selector == null ? SharedSettings.DEFAULT_NODE_SELECTOR : selector;
   }
 
   /** Nothing while there was never a clash: most clusters have one driver. */

@@ -33,18 +33,13 @@ final class PmemAnnouncements {
     if (next.phaseOrNew().equals(PHASE_FAILED) && !(samePhase && sameReason)) {
       result.add(Announcement.warning("Failed", String.valueOf(next.reason())));
     }
-    if (isHeld(next) && !isHeld(previous)) {
-      result.add(
-          Announcement.warning(
-              DeletionDecision.Hold.CONDITION,
-              next.condition(DeletionDecision.Hold.CONDITION)
-                  .map(DeploymentCondition::message)
-                  .orElse("")));
+    for (String passing : List.of(DeletionDecision.Hold.CONDITION, Findings.CONTESTED)) {
+      if (previous.condition(passing).isEmpty()) {
+        next.condition(passing)
+            .map(DeploymentCondition::message)
+            .ifPresent(message -> result.add(Announcement.warning(passing, message)));
+      }
     }
     return result;
-  }
-
-  private static boolean isHeld(PmemCSIDeploymentStatus status) {
-    return status.condition(DeletionDecision.Hold.CONDITION).isPresent();
   }
 }

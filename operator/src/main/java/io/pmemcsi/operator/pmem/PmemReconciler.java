@@ -22,6 +22,7 @@ import io.pmemcsi.operator.guard.UsageReader;
 import io.pmemcsi.operator.metrics.OutcomeListener;
 import io.pmemcsi.operator.reconcile.Failures;
 import io.pmemcsi.operator.reconcile.HeldDeletion;
+import io.pmemcsi.operator.reconcile.OwnStatus;
 import io.pmemcsi.operator.reconcile.StatusPublisher;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -49,6 +50,7 @@ public final class PmemReconciler
   private final PmemWatches watches;
   private final DeletionGuard guard;
   private final StatusPublisher<PmemCSIDeployment, PmemCSIDeploymentStatus, Findings> status;
+  private final OwnStatus<PmemCSIDeployment, PmemCSIDeploymentStatus> own = new OwnStatus<>();
   private final OutcomeListener listener;
   private final PmemWalk walk;
   private final SimpleInboundEventSource<PmemCSIDeployment> wakeUps =
@@ -78,7 +80,8 @@ public final class PmemReconciler
 
   @Override
   public UpdateControl<PmemCSIDeployment> reconcile(
-      PmemCSIDeployment resource, Context<PmemCSIDeployment> context) {
+      PmemCSIDeployment cached, Context<PmemCSIDeployment> context) {
+    PmemCSIDeployment resource = newest(cached, context);
     if (PmemAnnouncements.isNew(resource.getStatus())) {
       status.announce(resource, PmemAnnouncements.NEW, "");
     }
@@ -87,7 +90,7 @@ public final class PmemReconciler
         context,
         () -> {
           PmemWalk.Round round = walk.round(resource, context);
-          status.publish(resource, round.found(), context.getClient());
+          publish(resource, round.found(), context);
           UpdateControl<PmemCSIDeployment> control = UpdateControl.noUpdate();
           round.again().ifPresent(control::rescheduleAfter);
           return control;
@@ -96,7 +99,8 @@ public final class PmemReconciler
 
   /** While volumes hold the driver back it is looked after as ever: somebody needs it. */
   @Override
-  public DeleteControl cleanup(PmemCSIDeployment resource, Context<PmemCSIDeployment> context) {
+  public DeleteControl cleanup(PmemCSIDeployment cached, Context<PmemCSIDeployment> context) {
+    PmemCSIDeployment resource = newest(cached, context);
     String driver = resource.getMetadata().getName();
     return telling(
         resource,
@@ -107,7 +111,7 @@ public final class PmemReconciler
               case DeletionDecision.Hold hold -> {
                 HeldDeletion.inBackground(resource, context.getClient());
                 Findings found = walk.round(resource, context).found().and(held(hold));
-                status.publish(resource, found, context.getClient());
+                publish(resource, found, context);
                 yield DeleteControl.noFinalizerRemoval().rescheduleAfter(hold.again());
               }
             });
@@ -128,10 +132,11 @@ public final class PmemReconciler
                   resource.getStatus().unpreparedNodes(),
                   Optional.ofNullable(resource.getStatus().certificateExpires()))
               .waitingFor(outcome.pending());
-      status.publish(resource, found, context.getClient());
+      publish(resource, found, context);
       return DeleteControl.noFinalizerRemoval().rescheduleAfter(PmemWalk.SOON);
     }
     walk.forget(resource);
+    own.forget(resource);
     LOG.atInfo()
         .addKeyValue("deployment", resource.getMetadata().getName())
         .addKeyValue("removed", outcome.pruned().size())
@@ -150,8 +155,15 @@ public final class PmemReconciler
     return Failures.telling(
         context,
         action,
-        failure ->
-            status.publish(
-                resource, PmemWalk.failed(resource, failure.message()), context.getClient()));
+        failure -> publish(resource, PmemWalk.failed(resource, failure.message()), context));
+  }
+
+  private PmemCSIDeployment newest(PmemCSIDeployment cached, Context<PmemCSIDeployment> context) {
+    return own.newest(cached, context.getClient().getKubernetesSerialization());
+  }
+
+  private void publish(
+      PmemCSIDeployment resource, Findings found, Context<PmemCSIDeployment> context) {
+    own.note(status.publish(resource, found, context.getClient()));
   }
 }

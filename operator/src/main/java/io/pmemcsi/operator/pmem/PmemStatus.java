@@ -24,6 +24,10 @@ final class PmemStatus implements StatusPublisher.Wording<PmemCSIDeploymentStatu
   private static final Set<String> CERTIFICATES =
       Set.of(DeploymentCondition.CERTS_READY, DeploymentCondition.CERTS_VERIFIED);
 
+  /** Shown only while they last. */
+  private static final Set<String> PASSING =
+      Set.of(DeletionDecision.Hold.CONDITION, Findings.CONTESTED);
+
   @Override
   public PmemCSIDeploymentStatus next(
       PmemCSIDeploymentStatus previous, Findings found, Instant now) {
@@ -104,10 +108,10 @@ final class PmemStatus implements StatusPublisher.Wording<PmemCSIDeploymentStatu
         .toList();
   }
 
-  /** Nothing is said about certificates that the resource no longer names, or a hold that ended. */
+  /** Nothing is said about certificates that the resource no longer names, or what has ended. */
   private static boolean isOver(DeploymentCondition old, Findings found) {
     boolean ends =
-        old.type().equals(DeletionDecision.Hold.CONDITION)
+        PASSING.contains(old.type())
             || (CERTIFICATES.contains(old.type()) && !found.components().isEmpty());
     return ends
         && found.failure().isEmpty()

@@ -21,6 +21,7 @@ import io.pmemcsi.api.pmem.PmemSettings;
 import io.pmemcsi.api.pmem.UnpreparedNode;
 import io.pmemcsi.operator.engine.ApiCluster;
 import io.pmemcsi.operator.engine.Blueprint;
+import io.pmemcsi.operator.engine.Disputes;
 import io.pmemcsi.operator.engine.Engine;
 import io.pmemcsi.operator.engine.Outcome;
 import io.pmemcsi.operator.engine.Owner;
@@ -68,6 +69,7 @@ final class PmemWalk {
   private final Clock clock;
   private final Consumer<ResourceID> wakeUp;
   private final NodeMemory memory;
+  private final Disputes disputes;
   private final Set<String> searchedForFormer = ConcurrentHashMap.newKeySet();
 
   /**
@@ -85,17 +87,28 @@ final class PmemWalk {
     this.clock = clock;
     this.wakeUp = wakeUp;
     this.memory = new NodeMemory(MemoryReader.overHttp(), clock, ASK_NODES_AGAIN);
+    this.disputes = new Disputes(clock);
   }
 
   /** For a resource that is gone. */
   void forget(PmemCSIDeployment resource) {
     searchedForFormer.remove(resource.getMetadata().getUid());
+    disputes.forget(Owner.of(resource));
+    watches.parted(resource);
   }
 
   /** What one walk found, and when to walk again without being woken. */
   record Round(Findings found, Optional<Duration> again) {}
 
   Round round(PmemCSIDeployment resource, Context<PmemCSIDeployment> context) {
+    Round round = lookAndBring(resource, context);
+    // whatever else is wrong with it, others may have come to its nodes, or left them
+    return sharing(resource, context)
+        .map(condition -> new Round(round.found().and(condition), round.again()))
+        .orElse(round);
+  }
+
+  private Round lookAndBring(PmemCSIDeployment resource, Context<PmemCSIDeployment> context) {
     PmemSettings settings;
     PmemCertificates.Prepared prepared;
     Blueprint blueprint;
@@ -177,7 +190,12 @@ final class PmemWalk {
                   owner,
                   searched ? blueprint.withoutFormer() : blueprint,
                   object -> isNew(resource) && RefusedFields.dependOn(object),
-                  cluster);
+                  disputes.patient(
+                      cluster,
+                      owner,
+                      resource.getMetadata().getGeneration(),
+                      context.getControllerConfiguration().fieldManager(),
+                      context.getClient().getKubernetesSerialization()));
     } catch (RefusedObjectException e) {
       return new Round(failed(resource, RefusedFields.describe(e)), Optional.of(ASK_SERVER_AGAIN));
     }
@@ -200,6 +218,10 @@ final class PmemWalk {
     Findings found = deployed(resource, settings, prepared, context);
     if (!outcome.complete()) {
       return new Round(found.waitingFor(outcome.pending()), Optional.of(SOON));
+    }
+    List<Disputes.Dispute> disputed = disputes.of(owner);
+    if (!disputed.isEmpty()) {
+      return new Round(found.contested(disputed), Optional.of(Disputes.PAUSE));
     }
     if (found.awaitsPods()) {
       return new Round(found, Optional.of(ASK_PODS_AGAIN));
@@ -245,7 +267,6 @@ final class PmemWalk {
     components.add(nodes);
     var conditions = new ArrayList<>(prepared.conditions());
     conditions.add(Findings.condition(DRIVER_DEPLOYED, true, "Driver deployed successfully."));
-    sharing(resource, context).ifPresent(conditions::add);
     return new Findings(
         resource.getMetadata().getGeneration(),
         Optional.empty(),
@@ -279,12 +300,19 @@ final class PmemWalk {
         .getItems();
   }
 
-  private static Optional<DeploymentCondition> sharing(
+  private Optional<DeploymentCondition> sharing(
       PmemCSIDeployment resource, Context<PmemCSIDeployment> context) {
-    return NodeSharing.condition(
-        resource,
-        PmemWatches.others(context, resource.getMetadata().getName()),
-        PmemWatches.nodes(context));
+    // before the look: what changes between look and answer must wake us, too
+    watches.met(resource);
+    Optional<DeploymentCondition> condition =
+        NodeSharing.condition(
+            resource,
+            PmemWatches.others(context, resource.getMetadata().getName()),
+            PmemWatches.nodes(context));
+    if (condition.filter(found -> found.status().equals(Findings.FALSE)).isEmpty()) {
+      watches.parted(resource);
+    }
+    return condition;
   }
 
   private static Findings failed(PmemCSIDeployment resource, PmemCertificates.Prepared prepared) {

@@ -28,6 +28,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
@@ -59,6 +60,9 @@ final class PmemWatches {
   private final String namespace;
   private final OwnedKinds owned;
 
+  /** As the last look had it: the status in a cache may be older. */
+  private final Set<String> clashing = ConcurrentHashMap.newKeySet();
+
   PmemWatches(String namespace) {
     this.namespace = namespace;
     this.owned = new OwnedKinds(KINDS, Set.of(namespace), MARKS);
@@ -66,6 +70,16 @@ final class PmemWatches {
 
   OwnedKinds owned() {
     return owned;
+  }
+
+  /** Every node and every resource counts for this one from now on: it may share a node. */
+  void met(PmemCSIDeployment resource) {
+    clashing.add(resource.getMetadata().getName());
+  }
+
+  /** Only nodes that it selects, and resources on them, count for this one from now on. */
+  void parted(PmemCSIDeployment resource) {
+    clashing.remove(resource.getMetadata().getName());
   }
 
   List<EventSource<?, PmemCSIDeployment>> eventSources(
@@ -100,7 +114,7 @@ final class PmemWatches {
   }
 
   /** Only labels decide where a driver runs; the heartbeat of a node is of no interest. */
-  private static InformerEventSource<Node, PmemCSIDeployment> nodes(
+  private InformerEventSource<Node, PmemCSIDeployment> nodes(
       EventSourceContext<PmemCSIDeployment> context) {
     return new InformerEventSource<>(
         InformerEventSourceConfiguration.from(Node.class, PmemCSIDeployment.class)
@@ -140,7 +154,7 @@ final class PmemWatches {
    * A resource that comes, goes or moves may start or end a clash with others. Only those that it
    * meets on a node are woken: to wake all would cost the square of their number.
    */
-  private static EventSource<?, PmemCSIDeployment> peers(
+  private EventSource<?, PmemCSIDeployment> peers(
       EventSourceContext<PmemCSIDeployment> context,
       InformerEventSource<Node, PmemCSIDeployment> nodes) {
     return new InformerEventSource<>(
@@ -155,19 +169,15 @@ final class PmemWatches {
         context);
   }
 
-  private static boolean concerns(PmemCSIDeployment resource, Map<String, String> labels) {
+  private boolean concerns(PmemCSIDeployment resource, Map<String, String> labels) {
     return clashing(resource) || labels.entrySet().containsAll(selector(resource).entrySet());
   }
 
-  private static boolean clashing(PmemCSIDeployment resource) {
-    return resource
-        .getStatus()
-        .condition(NodeSharing.CONDITION)
-        .filter(condition -> condition.status().equals(Findings.FALSE))
-        .isPresent();
+  private boolean clashing(PmemCSIDeployment resource) {
+    return clashing.contains(resource.getMetadata().getName());
   }
 
-  private static Set<ResourceID> neighbours(
+  private Set<ResourceID> neighbours(
       EventSourceContext<PmemCSIDeployment> context,
       PmemCSIDeployment peer,
       InformerEventSource<Node, PmemCSIDeployment> nodes) {

@@ -1,0 +1,72 @@
+package io.pmemcsi.operator.engine;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A cluster in which objects that somebody else keeps changing are mended only now and then.
+ *
+ * @param page what is known about the objects of the owner
+ */
+record PatientCluster(Cluster cluster, Rivals rivals, Disputes.Page page) implements Cluster {
+
+  @Override
+  public Optional<HasMetadata> find(HasMetadata wanted) {
+    return cluster.find(wanted);
+  }
+
+  @Override
+  public List<Optional<HasMetadata>> findAll(List<HasMetadata> wanted) {
+    return cluster.findAll(wanted);
+  }
+
+  @Override
+  public List<HasMetadata> ownedBy(Owner owner) {
+    return cluster.ownedBy(owner);
+  }
+
+  /** While an object rests it passes for what is wanted. */
+  @Override
+  public boolean matches(HasMetadata actual, HasMetadata wanted) {
+    if (cluster.matches(actual, wanted)) {
+      page.found(wanted);
+      return true;
+    }
+    return page.rests(wanted);
+  }
+
+  @Override
+  public HasMetadata create(HasMetadata wanted) {
+    return cluster.create(wanted);
+  }
+
+  @Override
+  public void takeOver(HasMetadata created, HasMetadata wanted) {
+    cluster.takeOver(created, wanted);
+  }
+
+  @Override
+  public void rehearse(HasMetadata wanted) {
+    cluster.rehearse(wanted);
+  }
+
+  @Override
+  public void apply(HasMetadata actual, HasMetadata wanted) {
+    List<String> others = rivals.of(actual, wanted);
+    if (!others.isEmpty()) {
+      page.mended(wanted, others);
+    }
+    cluster.apply(actual, wanted);
+  }
+
+  @Override
+  public boolean delete(HasMetadata actual) {
+    return cluster.delete(actual);
+  }
+
+  @Override
+  public void release(HasMetadata actual, Owner owner) {
+    cluster.release(actual, owner);
+  }
+}

@@ -1,0 +1,102 @@
+package io.pmemcsi.operator;
+
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.api.model.NamespaceBuilder;
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.ConfigBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.pmemcsi.embedded.EmbeddedKubernetes;
+import io.pmemcsi.embedded.fault.Faults;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+
+/** One embedded cluster with at most one operator, in which things can go wrong as it is told. */
+final class EmbeddedWorld implements AutoCloseable {
+
+  static final String NAMESPACE = "pmem-csi";
+  static final String IMAGE = "image:one";
+
+  private final EmbeddedKubernetes server = EmbeddedKubernetes.start();
+  private final KubernetesClient client = client(server);
+  private Optional<OperatorProgram> program = Optional.empty();
+  private Optional<KubernetesClient> operatorClient = Optional.empty();
+
+  EmbeddedWorld() {
+    InstalledOperator.installCrds(client);
+    client
+        .resource(
+            new NamespaceBuilder().withNewMetadata().withName(NAMESPACE).endMetadata().build())
+        .create();
+  }
+
+  /** Of a user; the operator has its own. */
+  KubernetesClient client() {
+    return client;
+  }
+
+  Faults faults() {
+    return server.faults();
+  }
+
+  void start() {
+    KubernetesClient forOperator = client(server);
+    operatorClient = Optional.of(forOperator);
+    program =
+        Optional.of(
+            OperatorProgram.start(
+                forOperator,
+                new OperatorOptions(Optional.empty(), Optional.of(IMAGE), Optional.empty(), false),
+                Map.of("WATCH_NAMESPACE", NAMESPACE),
+                Clock.systemUTC()));
+  }
+
+  void stop() {
+    program.ifPresent(OperatorProgram::close);
+    operatorClient.ifPresent(KubernetesClient::close);
+    program = Optional.empty();
+    operatorClient = Optional.empty();
+  }
+
+  /** Nothing goes wrong any more; what was missed can only be made up for by reading all anew. */
+  void renewWatches() {
+    server.faults().clear();
+    server.faults().forgetHistory();
+    server.faults().killWatches();
+  }
+
+  int writes() {
+    return server.requests().writes().size();
+  }
+
+  /** Events follow on the status: what comes then is not the operator's answer to a change. */
+  void awaitQuiet() {
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .until(
+            () -> {
+              int before = writes();
+              Thread.sleep(300);
+              return writes() == before;
+            });
+  }
+
+  @Override
+  public void close() {
+    stop();
+    client.close();
+    server.close();
+  }
+
+  private static KubernetesClient client(EmbeddedKubernetes server) {
+    Config config =
+        new ConfigBuilder(Config.empty())
+            .withMasterUrl(server.url().toString())
+            .withRequestRetryBackoffLimit(0)
+            .build();
+    return new KubernetesClientBuilder().withConfig(config).build();
+  }
+}
