@@ -5,22 +5,15 @@ import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.fabric8.kubernetes.api.model.NamespaceBuilder;
-import io.fabric8.kubernetes.client.Config;
-import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
-import io.pmemcsi.embedded.EmbeddedKubernetes;
 import io.pmemcsi.embedded.fault.RandomFaults;
 import io.pmemcsi.embedded.fault.RequestFault.Moment;
 import io.pmemcsi.operator.facts.ClusterProbe;
 import io.pmemcsi.operator.pmem.PmemReconciler;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -29,6 +22,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -40,10 +34,10 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 class CrashIT {
 
-  private static final int SEEDS = Boolean.getBoolean("pmem-csi.campaign") ? 500 : 6;
-  private static final int AT_ONCE = 4;
-  private static final Duration LIMIT = Duration.ofSeconds(30);
-  private static final String NAMESPACE = "pmem-csi";
+  private static final int SEEDS = Boolean.getBoolean("pmem-csi.campaign") ? 500 : 2;
+  private static final int AT_ONCE = 6;
+  private static final Duration LIMIT = Duration.ofSeconds(60);
+  private static final String NAMESPACE = EmbeddedWorld.NAMESPACE;
   private static final String NAME = "crash.example.com";
   private static final String H = "crash-example-com";
 
@@ -71,86 +65,84 @@ class CrashIT {
         labels: {team: b}
       """;
 
-  @ParameterizedTest
-  @EnumSource(Moment.class)
-  void creationEndsInTheSameStateWhereverItWasInterrupted(Moment moment) {
-    Map<String, String> expected;
-    int writes;
-    try (var world = new World()) {
-      world.start();
-      writes = world.writesAfter(world::create, 1);
-      expected = world.snapshot();
+  /** What an undisturbed life looks like: states, and how many writes lead to each. */
+  private record Life(
+      int creation,
+      Map<String, String> created,
+      int update,
+      Map<String, String> updated,
+      int restoration,
+      int deletion) {
+
+    static Life live() {
+      try (var world = new World()) {
+        world.embedded.start();
+        int creation = world.writesAfter(world::create, () -> world.settled(1));
+        Map<String, String> created = world.snapshot();
+        int update = world.writesAfter(world::update, () -> world.settled(2));
+        Map<String, String> updated = world.snapshot();
+        int restoration = world.writesAfter(world::restore, () -> world.settled(3));
+        assertThat(world.snapshot()).isEqualTo(created);
+        int deletion = world.writesAfter(world::delete, world::gone);
+        assertThat(world.snapshot()).isEmpty();
+        return new Life(creation, created, update, updated, restoration, deletion);
+      }
     }
-    assertThat(expected).hasSizeGreaterThan(20);
-    atEachWrite(
-        writes,
-        n -> {
-          try (var world = new World()) {
-            world.disturb(n, moment);
-            world.start();
-            world.killAtWrite(n, moment, 1, world::create);
-            world.start();
-            world.awaitSettled(1);
-            await("killed at write " + n + " " + moment)
-                .atMost(LIMIT)
-                .untilAsserted(() -> assertThat(world.snapshot()).isEqualTo(expected));
-            assertThat(world.events()).containsExactly("NewDeployment");
-          }
-        });
+
+    int longest() {
+      return IntStream.of(creation, update, restoration, deletion).max().orElseThrow();
+    }
   }
 
-  @ParameterizedTest
-  @EnumSource(Moment.class)
-  void updateEndsInTheSameStateWhereverItWasInterrupted(Moment moment) {
-    Map<String, String> expected;
-    int writes;
-    try (var world = new World()) {
-      world.install();
-      writes = world.writesAfter(world::update, 2);
-      expected = world.snapshot();
-    }
-    assertThat(expected.keySet()).noneMatch(name -> name.startsWith("Deployment"));
-    atEachWrite(
-        writes,
-        n -> {
-          try (var world = new World()) {
-            world.install();
-            world.disturb(n, moment);
-            world.killAtWrite(n, moment, 2, world::update);
-            world.start();
-            world.awaitSettled(2);
-            await("killed at write " + n + " " + moment)
-                .atMost(LIMIT)
-                .untilAsserted(() -> assertThat(world.snapshot()).isEqualTo(expected));
-          }
-        });
+  private static Life life;
+
+  @BeforeAll
+  static void live() {
+    life = Life.live();
+    assertThat(life.created()).hasSizeGreaterThan(20);
+    assertThat(life.updated().keySet()).noneMatch(name -> name.startsWith("Deployment"));
+    assertThat(life.deletion()).isGreaterThan(20);
   }
 
+  /**
+   * One life per number: it is created, changed to something smaller and back, and deleted, and
+   * each time the operator dies at the write of that number, if there is one.
+   *
+   * @param moment before the write takes effect, and then the next operator misses events; or
+   *     after, and events come late and more than once all the time
+   */
   @ParameterizedTest
   @EnumSource(Moment.class)
-  void deletionLeavesNothingWhereverItWasInterrupted(Moment moment) {
-    int writes;
-    try (var world = new World()) {
-      world.install();
-      writes = world.writesAfter(world::delete, world::gone);
-      assertThat(world.snapshot()).isEmpty();
-    }
-    assertThat(writes).isGreaterThan(20);
+  void everyLifeGoesThroughTheSameStatesWhereverItIsInterrupted(Moment moment) {
     atEachWrite(
-        writes,
+        life.longest(),
         n -> {
+          String point = "killed at write %d %s".formatted(n, moment);
           try (var world = new World()) {
-            world.install();
-            world.disturb(n, moment);
-            world.killAtWrite(n, moment, world::delete, world::gone);
-            world.start();
-            await("killed at write " + n + " " + moment)
+            if (moment == Moment.AFTER) {
+              world.embedded.faults().follow(new RandomFaults(n, 0, 150));
+            }
+            world.embedded.start();
+            world.live(n <= life.creation(), n, moment, world::create, () -> world.settled(1));
+            await("created, " + point)
                 .atMost(LIMIT)
-                .untilAsserted(
-                    () -> {
-                      assertThat(world.gone()).isTrue();
-                      assertThat(world.snapshot()).isEmpty();
-                    });
+                .untilAsserted(() -> assertThat(world.snapshot()).isEqualTo(life.created()));
+            assertThat(world.events()).as(point).containsExactly("NewDeployment");
+
+            world.live(n <= life.update(), n, moment, world::update, () -> world.settled(2));
+            await("changed, " + point)
+                .atMost(LIMIT)
+                .untilAsserted(() -> assertThat(world.snapshot()).isEqualTo(life.updated()));
+
+            world.live(n <= life.restoration(), n, moment, world::restore, () -> world.settled(3));
+            await("changed back, " + point)
+                .atMost(LIMIT)
+                .untilAsserted(() -> assertThat(world.snapshot()).isEqualTo(life.created()));
+
+            world.live(n <= life.deletion(), n, moment, world::delete, world::gone);
+            await("deleted, " + point)
+                .atMost(LIMIT)
+                .untilAsserted(() -> assertThat(world.snapshot()).isEmpty());
           }
         });
   }
@@ -164,7 +156,7 @@ class CrashIT {
           new Rendering()
               .objects(
                   new Rendering().read(FULL),
-                  new ClusterProbe(world.client).facts(NAMESPACE, "image:one"));
+                  new ClusterProbe(world.client()).facts(NAMESPACE, EmbeddedWorld.IMAGE));
     }
     assertThat(wanted).hasSizeGreaterThan(15);
     atEachWrite(
@@ -172,28 +164,27 @@ class CrashIT {
         n -> {
           HasMetadata foreign = wanted.get(n - 1);
           try (var world = new World()) {
-            world
-                .server
-                .faults()
-                .onWrite(
-                    write -> {
-                      if (write.verb().equals("create")
-                          && write.plural().equals(foreign.getPlural())
-                          && world.appeared.compareAndSet(false, true)) {
-                        world.client.resource(foreign).create();
-                        world.server.faults().cutOffAtWrite(2, Moment.AFTER);
-                      }
-                    });
-            world.start();
+            var faults = world.embedded.faults();
+            var appeared = new AtomicBoolean();
+            faults.onWrite(
+                write -> {
+                  if (write.verb().equals("create")
+                      && write.plural().equals(foreign.getPlural())
+                      && appeared.compareAndSet(false, true)) {
+                    world.client().resource(foreign).create();
+                    faults.cutOffAtWrite(2, Moment.AFTER);
+                  }
+                });
+            world.embedded.start();
             world.create();
-            await().atMost(LIMIT).until(() -> world.appeared.get());
-            world.stop();
-            world.server.faults().clear();
-            world.start();
+            await().atMost(LIMIT).until(appeared::get);
+            world.embedded.stop();
+            faults.clear();
+            world.embedded.start();
             await(foreign.getKind())
                 .atMost(LIMIT)
                 .untilAsserted(() -> assertThat(world.phase()).isEqualTo("Failed"));
-            HasMetadata kept = world.client.resource(foreign).get();
+            HasMetadata kept = world.client().resource(foreign).get();
             assertThat(kept.getMetadata().getOwnerReferences()).isEmpty();
             assertThat(kept.getMetadata().getManagedFields())
                 .noneMatch(entry -> PmemReconciler.FIELD_MANAGER.equals(entry.getManager()));
@@ -225,22 +216,15 @@ class CrashIT {
   @ParameterizedTest
   @MethodSource("seeds")
   void failingRequestsAndLateOrRepeatedEventsDoNotChangeTheEnd(long seed) {
-    Map<String, String> expected;
     try (var world = new World()) {
-      world.install();
-      world.update();
-      world.awaitSettled(2);
-      expected = world.snapshot();
-    }
-    try (var world = new World()) {
-      world.start();
-      world.server.faults().follow(new RandomFaults(seed, 150, 150));
+      world.embedded.start();
+      world.embedded.faults().follow(new RandomFaults(seed, 150, 150));
       world.retrying(world::create);
       world.retrying(world::update);
       await("seed " + seed)
           .ignoreExceptions()
           .atMost(Duration.ofSeconds(60))
-          .untilAsserted(() -> assertThat(world.snapshot()).isEqualTo(expected));
+          .untilAsserted(() -> assertThat(world.snapshot()).isEqualTo(life.updated()));
       world.retrying(world::delete);
       await("deleted, seed " + seed)
           .ignoreExceptions()
@@ -257,27 +241,18 @@ class CrashIT {
   @ParameterizedTest
   @MethodSource("seeds")
   void lostAndReorderedEventsDoNotChangeTheEndOnceTheWatchesAreRenewed(long seed) {
-    Map<String, String> expected;
     try (var world = new World()) {
-      world.install();
-      world.update();
-      world.awaitSettled(2);
-      expected = world.snapshot();
-    }
-    try (var world = new World()) {
-      world.start();
-      world.server.faults().follow(RandomFaults.lossy(seed, 0, 300));
+      world.embedded.start();
+      world.embedded.faults().follow(RandomFaults.lossy(seed, 0, 300));
       world.create();
       world.retrying(world::update);
       // long enough to act on what it sees, short enough to be in the middle of it
       await().pollDelay(Duration.ofMillis(300)).until(() -> true);
-      world.server.faults().clear();
-      world.server.faults().forgetHistory();
-      world.server.faults().killWatches();
+      world.embedded.renewWatches();
 
       await("seed " + seed)
           .atMost(Duration.ofSeconds(60))
-          .untilAsserted(() -> assertThat(world.snapshot()).isEqualTo(expected));
+          .untilAsserted(() -> assertThat(world.snapshot()).isEqualTo(life.updated()));
     }
   }
 
@@ -288,62 +263,72 @@ class CrashIT {
   @Test
   void missedEventsAreMadeUpForWhenTheWatchIsRenewed() {
     try (var world = new World()) {
-      world.install();
-      Map<String, String> expected = world.snapshot();
-      world.server.faults().forgetHistory();
-      world.server.faults().killWatches();
-      world.client.apps().daemonSets().inNamespace(NAMESPACE).withName(H + "-node").delete();
+      world.embedded.start();
+      world.create();
+      await().ignoreExceptions().atMost(LIMIT).until(() -> world.settled(1));
+      world.embedded.awaitQuiet();
+      world.embedded.renewWatches();
+      world.client().apps().daemonSets().inNamespace(NAMESPACE).withName(H + "-node").delete();
 
       await()
           .atMost(Duration.ofSeconds(40))
-          .untilAsserted(() -> assertThat(world.snapshot()).isEqualTo(expected));
+          .untilAsserted(() -> assertThat(world.snapshot()).isEqualTo(life.created()));
     }
   }
 
-  /** One embedded cluster with at most one operator. */
-  private static final class World implements AutoCloseable {
-
-    private final EmbeddedKubernetes server = EmbeddedKubernetes.start();
-    private final KubernetesClient client = client(server);
-    private final AtomicBoolean appeared = new AtomicBoolean();
-    private Optional<OperatorProgram> program = Optional.empty();
-    private Optional<KubernetesClient> operatorClient = Optional.empty();
+  /** One resource on an embedded cluster, and what happens to it. */
+  private record World(EmbeddedWorld embedded) implements AutoCloseable {
 
     World() {
-      InstalledOperator.installCrds(client);
-      client
-          .resource(
-              new NamespaceBuilder().withNewMetadata().withName(NAMESPACE).endMetadata().build())
-          .create();
+      this(new EmbeddedWorld());
     }
 
-    void start() {
-      KubernetesClient forOperator = client(server);
-      operatorClient = Optional.of(forOperator);
-      program =
-          Optional.of(
-              OperatorProgram.start(
-                  forOperator,
-                  new OperatorOptions(
-                      Optional.empty(), Optional.of("image:one"), Optional.empty(), false),
-                  Map.of("WATCH_NAMESPACE", NAMESPACE),
-                  Clock.systemUTC()));
+    KubernetesClient client() {
+      return embedded.client();
     }
 
-    /** In every other life events come late and more than once, too. */
-    void disturb(int number, Moment moment) {
-      if (moment == Moment.AFTER) {
-        server.faults().follow(new RandomFaults(number, 0, 150));
+    /** Something that a user does, and the operator's answer, with or without an interruption. */
+    void live(boolean killed, int number, Moment moment, Runnable action, BooleanSupplier done) {
+      embedded.awaitQuiet();
+      if (killed) {
+        killAtWrite(number, moment, action, done);
+        if (moment == Moment.BEFORE) {
+          startMissingEvents(number);
+        } else {
+          embedded.start();
+        }
+      } else {
+        action.run();
       }
+      await("write %d %s".formatted(number, moment))
+          .ignoreExceptions()
+          .atMost(LIMIT)
+          .until(done::getAsBoolean);
     }
 
-    void stop() {
-      program.orElseThrow().close();
-      operatorClient.orElseThrow().close();
+    /** The user's own write is the first one, and starts the operator's work. */
+    private void killAtWrite(int number, Moment moment, Runnable action, BooleanSupplier done) {
+      embedded.faults().cutOffAtWrite(number + 1, moment);
+      action.run();
+      // a run may need one write less than another, when two changes are seen at once
+      await()
+          .ignoreExceptions()
+          .atMost(LIMIT)
+          .until(() -> embedded.faults().isCutOff() || done.getAsBoolean());
+      embedded.stop();
+      embedded.faults().release();
+    }
+
+    private void startMissingEvents(int seed) {
+      embedded.faults().follow(RandomFaults.lossy(seed, 0, 300));
+      embedded.start();
+      // long enough to act on what it sees, short enough to be in the middle of it
+      await().pollDelay(Duration.ofMillis(200)).until(() -> true);
+      embedded.renewWatches();
     }
 
     String phase() {
-      return client
+      return client()
           .resources(PmemCSIDeployment.class)
           .withName(NAME)
           .get()
@@ -351,32 +336,21 @@ class CrashIT {
           .phaseOrNew();
     }
 
-    /** A driver that is there before anything happens to it. */
-    void install() {
-      start();
-      create();
-      awaitSettled(1);
-      awaitQuiet();
-    }
-
-    /** Events follow on the status: what comes then is not the operator's answer to a change. */
-    private void awaitQuiet() {
-      await()
-          .until(
-              () -> {
-                int before = server.requests().writes().size();
-                Thread.sleep(300);
-                return server.requests().writes().size() == before;
-              });
-    }
-
     void create() {
-      client.resource(new Rendering().read(FULL)).create();
+      client().resource(new Rendering().read(FULL)).create();
     }
 
     void update() {
-      var changed = (PmemCSIDeployment) new Rendering().read(CHANGED);
-      client
+      change(CHANGED);
+    }
+
+    void restore() {
+      change(FULL);
+    }
+
+    private void change(String to) {
+      var changed = (PmemCSIDeployment) new Rendering().read(to);
+      client()
           .resources(PmemCSIDeployment.class)
           .withName(NAME)
           .edit(
@@ -387,11 +361,11 @@ class CrashIT {
     }
 
     void delete() {
-      client.resources(PmemCSIDeployment.class).withName(NAME).delete();
+      client().resources(PmemCSIDeployment.class).withName(NAME).delete();
     }
 
     boolean gone() {
-      return client.resources(PmemCSIDeployment.class).withName(NAME).get() == null;
+      return client().resources(PmemCSIDeployment.class).withName(NAME).get() == null;
     }
 
     void retrying(Runnable action) {
@@ -408,75 +382,37 @@ class CrashIT {
               });
     }
 
-    /** The user's own write is the first one, and starts the operator's work. */
-    void killAtWrite(int number, Moment moment, long generation, Runnable action) {
-      killAtWrite(number, moment, action, () -> settled(generation));
-    }
-
-    void killAtWrite(int number, Moment moment, Runnable action, BooleanSupplier done) {
-      server.faults().cutOffAtWrite(number + 1, moment);
-      action.run();
-      // a run may need one write less than another, when two changes are seen at once
-      await()
-          .ignoreExceptions()
-          .atMost(Duration.ofSeconds(20))
-          .until(() -> server.faults().isCutOff() || done.getAsBoolean());
-      program.orElseThrow().close();
-      operatorClient.orElseThrow().close();
-      server.faults().release();
-    }
-
-    void awaitSettled(long generation) {
-      await().ignoreExceptions().atMost(Duration.ofSeconds(30)).until(() -> settled(generation));
-    }
-
-    private boolean settled(long generation) {
-      if (server.faults().isCutOff()) {
+    boolean settled(long generation) {
+      if (embedded.faults().isCutOff()) {
         return false;
       }
-      var resource = client.resources(PmemCSIDeployment.class).withName(NAME).get();
+      var resource = client().resources(PmemCSIDeployment.class).withName(NAME).get();
       return Long.valueOf(generation).equals(resource.getStatus().observedGeneration())
           && resource.getStatus().phaseOrNew().equals("Initializing");
     }
 
     Map<String, String> snapshot() {
-      return Snapshot.of(client, NAMESPACE, H, NAME);
+      return Snapshot.of(client(), NAMESPACE, H, NAME);
     }
 
     /** How many writes of the operator follow on one of the user. */
-    int writesAfter(Runnable action, long generation) {
-      return writesAfter(action, () -> settled(generation));
-    }
-
     int writesAfter(Runnable action, BooleanSupplier done) {
-      server.requests().clear();
+      int before = embedded.writes();
       action.run();
-      await().ignoreExceptions().atMost(Duration.ofSeconds(30)).until(done::getAsBoolean);
-      awaitQuiet();
-      return server.requests().writes().size() - 1;
+      await().ignoreExceptions().atMost(LIMIT).until(done::getAsBoolean);
+      embedded.awaitQuiet();
+      return embedded.writes() - before - 1;
     }
 
     List<String> events() {
-      return client.v1().events().inNamespace("default").list().getItems().stream()
+      return client().v1().events().inNamespace("default").list().getItems().stream()
           .map(Event::getReason)
           .toList();
     }
 
     @Override
     public void close() {
-      program.ifPresent(OperatorProgram::close);
-      operatorClient.ifPresent(KubernetesClient::close);
-      client.close();
-      server.close();
-    }
-
-    private static KubernetesClient client(EmbeddedKubernetes server) {
-      Config config =
-          new ConfigBuilder(Config.empty())
-              .withMasterUrl(server.url().toString())
-              .withRequestRetryBackoffLimit(0)
-              .build();
-      return new KubernetesClientBuilder().withConfig(config).build();
+      embedded.close();
     }
   }
 }
