@@ -25,6 +25,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -79,6 +80,36 @@ class CertificatesIT {
     assertThat(operator.writes())
         .filteredOn(write -> write.startsWith("PATCH"))
         .doesNotHaveDuplicates();
+
+    // other names are served as soon as they are wanted, or as there is somebody to see to it
+    changeNames("one.example.com");
+    awaitServed("one.example.com");
+    operator.stop();
+    changeNames("two.example.com");
+    operator.start();
+    awaitServed("two.example.com");
+    assertThat(notServed("one.example.com")).isPresent();
+  }
+
+  private void changeNames(String name) {
+    Edits.edit(
+        self(),
+        resource -> {
+          resource.setSpec(
+              resource("controllerTLS: {managed: true, extraNames: [%s]}".formatted(name))
+                  .getSpec());
+          return resource;
+        });
+  }
+
+  private void awaitServed(String name) {
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .untilAsserted(() -> assertThat(notServed(name)).isEmpty());
+  }
+
+  private Optional<String> notServed(String name) {
+    return TlsCall.failure(decoded(caBundle()), served(), name, Instant.now());
   }
 
   @Test

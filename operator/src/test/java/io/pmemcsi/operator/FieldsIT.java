@@ -57,6 +57,7 @@ class FieldsIT {
           "maxUnavailable: 20%",
           "nodeDriverResources: {requests: {cpu: 110m}, limits: {memory: 1Gi}}",
           "nodeDriverResources: {requests: {cpu: 120m}}",
+          "nodeResources: {requests: {cpu: 160m}}",
           "provisionerResources: {requests: {cpu: 130m}}",
           "nodeRegistrarResources: {requests: {cpu: 140m}}",
           "controllerTLSSecret: tls",
@@ -67,6 +68,7 @@ class FieldsIT {
           "controllerTLSSecret: tls, schedulerNodePort: 31234",
           "controllerTLSSecret: tls, schedulerNodePort: 0",
           "controllerTLSSecret: tls, controllerDriverResources: {requests: {cpu: 150m}}",
+          "controllerTLSSecret: tls, controllerResources: {requests: {cpu: 170m}}",
           "labels: {team: a}");
 
   private Sandbox sandbox;
@@ -298,6 +300,7 @@ class FieldsIT {
             InstalledOperator.IMAGE);
     List<HasMetadata> wanted = new Rendering().objects(resource(spec), facts);
     Set<String> names = names(wanted);
+    awaitSeen(spec);
     await(spec)
         .atMost(Duration.ofSeconds(30))
         .untilAsserted(
@@ -313,6 +316,21 @@ class FieldsIT {
               assertThat(missing).isEmpty();
               assertThat(names(Leftovers.objects(client, sandbox.namespace(), H, NAME)))
                   .isEqualTo(names);
+            });
+  }
+
+  /** One small request at a time; to compare all objects takes many. */
+  private void awaitSeen(String spec) {
+    await(spec)
+        .atMost(Duration.ofSeconds(30))
+        .pollInterval(Duration.ofMillis(30))
+        .until(
+            () -> {
+              var resource = client.resources(PmemCSIDeployment.class).withName(NAME).get();
+              return resource
+                  .getMetadata()
+                  .getGeneration()
+                  .equals(resource.getStatus().observedGeneration());
             });
   }
 

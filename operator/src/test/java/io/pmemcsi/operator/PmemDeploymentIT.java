@@ -440,6 +440,31 @@ class PmemDeploymentIT {
   }
 
   @Test
+  void additionsByOthersWhileTheOperatorWasDownGoUnlessTheyAreTheirsToMake() {
+    operator.start();
+    create(withController());
+    awaitPhase("Initializing");
+    Map<String, String> before = snapshot();
+    operator.stop();
+    for (HasMetadata object : objects()) {
+      Edits.edit(client.resource(object), Intruder::intrude);
+    }
+    assertThat(Snapshot.differences(snapshot(), before)).hasSameSizeAs(before.keySet());
+
+    operator.start();
+
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .untilAsserted(
+            () -> {
+              var now = Snapshot.of(objects().stream().map(Intruder::leave).toList());
+              assertThat(Snapshot.differences(now, before)).isEmpty();
+            });
+    // and what is theirs is not fought over
+    awaitQuiet();
+  }
+
+  @Test
   void obsoleteObjectsAreRemovedAndForeignOnesKept() {
     var foreign =
         client

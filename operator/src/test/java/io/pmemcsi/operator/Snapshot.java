@@ -1,13 +1,16 @@
 package io.pmemcsi.operator;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /** The state of all objects of a driver, without what differs from run to run. */
 final class Snapshot {
@@ -64,5 +67,30 @@ final class Snapshot {
       result.put(object.getKind() + " " + object.getMetadata().getName(), node.toString());
     }
     return result;
+  }
+
+  /** What differs but for the order of elements: those that were there first stay in front. */
+  static List<String> differences(Map<String, String> now, Map<String, String> wanted) {
+    var result = new ArrayList<String>();
+    var names = new TreeSet<>(now.keySet());
+    names.addAll(wanted.keySet());
+    for (String name : names) {
+      JsonNode have = sorted(now.getOrDefault(name, "{}"));
+      JsonNode want = sorted(wanted.getOrDefault(name, "{}"));
+      if (!have.equals(want)) {
+        result.add("%s: want %s, have %s".formatted(name, want, have));
+      }
+    }
+    return result;
+  }
+
+  private static JsonNode sorted(String json) {
+    try {
+      JsonNode node = JSON.readTree(json);
+      Fresh.sort(node);
+      return node;
+    } catch (JsonProcessingException e) {
+      throw new IllegalStateException(e);
+    }
   }
 }

@@ -3,9 +3,6 @@ package io.pmemcsi.operator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -20,12 +17,12 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeSet;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Another release of the operator takes over what the one before has made. */
 @WithKubernetes(controllers = false)
@@ -73,8 +70,9 @@ class UpgradeIT {
   }
 
   /** It wrote by updates, which server-side apply would leave in place for ever. */
-  @Test
-  void nothingIsLeftOfWhatTheOriginalOperatorMade() throws IOException {
+  @ParameterizedTest
+  @ValueSource(strings = {"0.9.1", "1.0.2"})
+  void nothingIsLeftOfWhatTheOriginalOperatorMade(String release) throws IOException {
     operator.start();
     driver.create("");
     driver.awaitPhase("Initializing");
@@ -82,16 +80,16 @@ class UpgradeIT {
     Map<String, String> fresh = snapshot();
     driver.removeAll();
     PmemCSIDeployment resource = driver.create("");
-    originally(resource);
+    originally(resource, release);
     assertThat(snapshot().keySet())
-        .contains("Secret %s-node-secrets".formatted(driver.prefix()))
-        .contains("Service %s-metrics".formatted(driver.prefix()));
+        .contains("Service %s-scheduler".formatted(driver.prefix()))
+        .contains("DaemonSet %s-node".formatted(driver.prefix()));
 
     operator.start();
 
     await()
         .atMost(Duration.ofSeconds(30))
-        .untilAsserted(() -> assertThat(differences(snapshot(), fresh)).isEmpty());
+        .untilAsserted(() -> assertThat(Snapshot.differences(snapshot(), fresh)).isEmpty());
     await()
         .atMost(Duration.ofSeconds(30))
         .until(
@@ -105,34 +103,9 @@ class UpgradeIT {
                     .isEmpty());
   }
 
-  /** The order of volumes may be another one: theirs stay in front. */
-  private static List<String> differences(Map<String, String> now, Map<String, String> wanted) {
-    var result = new ArrayList<String>();
-    var names = new TreeSet<>(now.keySet());
-    names.addAll(wanted.keySet());
-    for (String name : names) {
-      JsonNode have = sorted(now.getOrDefault(name, "{}"));
-      JsonNode want = sorted(wanted.getOrDefault(name, "{}"));
-      if (!have.equals(want)) {
-        result.add("%s: want %s, have %s".formatted(name, want, have));
-      }
-    }
-    return result;
-  }
-
-  private static JsonNode sorted(String json) {
-    try {
-      JsonNode node = new ObjectMapper().readTree(json);
-      Fresh.sort(node);
-      return node;
-    } catch (JsonProcessingException e) {
-      throw new IllegalStateException(e);
-    }
-  }
-
-  private void originally(PmemCSIDeployment resource) throws IOException {
+  private void originally(PmemCSIDeployment resource, String release) throws IOException {
     String yaml =
-        Files.readString(Path.of("src/test/resources/upgrade/0.9.1.yaml"))
+        Files.readString(Path.of("src/test/resources/upgrade/%s.yaml".formatted(release)))
             .replace("NAMESPACE", driver.sandbox().namespace())
             .replace("PREFIX", driver.prefix())
             .replace("NAME}", driver.name() + "}")
