@@ -36,7 +36,9 @@ import io.pmemcsi.testbed.kubernetes.Sandbox;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -80,6 +82,7 @@ final class DrainingStage {
   private final List<String> restartsUnderVolumes = new ArrayList<>();
   private final Map<String, String> registered = new HashMap<>();
   private Map<String, String> lastDriverPods = Map.of();
+  private Map<String, Set<String>> lastVolumes = Map.of();
   private boolean kubeletsLook = true;
   private int writesPerOperator = 1;
   private int template;
@@ -258,13 +261,17 @@ final class DrainingStage {
   void act() {
     List<Pod> drivers = drivers();
     Map<String, String> now = byNode(drivers.stream());
+    Map<String, Set<String>> volumes = volumes();
     lastDriverPods.forEach(
         (node, pod) -> {
-          if (!pod.equals(now.get(node)) && hasVolumes(node)) {
+          // not by one that a scheduler, which had not heard of the cordon, has just sent there
+          if (!pod.equals(now.get(node))
+              && !Collections.disjoint(users(lastVolumes, node), users(volumes, node))) {
             restartsUnderVolumes.add(node);
           }
         });
     lastDriverPods = now;
+    lastVolumes = volumes;
     attach();
     if (kubeletsLook) {
       Map<String, String> ready = byNode(drivers.stream().filter(Readiness::isPodReady));
@@ -556,10 +563,30 @@ final class DrainingStage {
   }
 
   boolean hasVolumes(String node) {
-    return attachments().stream().anyMatch(found -> found.getSpec().getNodeName().equals(node))
-        || Stream.of("web", "ended")
-            .flatMap(app -> client.pods().withLabel("app", app).list().getItems().stream())
-            .anyMatch(pod -> node.equals(pod.getSpec().getNodeName()));
+    return !users(volumes(), node).isEmpty();
+  }
+
+  /** Who has volumes on each node: pods, and attachments. */
+  private Map<String, Set<String>> volumes() {
+    var result = new HashMap<String, Set<String>>();
+    attachments()
+        .forEach(
+            found ->
+                result
+                    .computeIfAbsent(found.getSpec().getNodeName(), node -> new HashSet<>())
+                    .add(found.getMetadata().getUid()));
+    client.pods().withLabelIn("app", "web", "ended").list().getItems().stream()
+        .filter(pod -> pod.getSpec().getNodeName() != null)
+        .forEach(
+            pod ->
+                result
+                    .computeIfAbsent(pod.getSpec().getNodeName(), node -> new HashSet<>())
+                    .add(pod.getMetadata().getUid()));
+    return result;
+  }
+
+  private static Set<String> users(Map<String, Set<String>> volumes, String node) {
+    return volumes.getOrDefault(node, Set.of());
   }
 
   private List<Pod> webPods() {
