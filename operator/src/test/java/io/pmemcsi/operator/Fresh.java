@@ -11,6 +11,8 @@ import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Compares an object with the one that the server would make if it were created now: nothing may be
@@ -20,13 +22,18 @@ final class Fresh {
 
   private static final ObjectMapper JSON = new ObjectMapper();
 
+  /** What the server made of an object once it would make of it again. */
+  private static final Map<JsonNode, ObjectNode> MADE = new ConcurrentHashMap<>();
+
   private Fresh() {}
 
   static List<String> differences(KubernetesClient client, HasMetadata wanted, HasMetadata actual) {
     HasMetadata other = new KubernetesSerialization().clone(wanted);
     other.getMetadata().setName("fresh-" + wanted.getMetadata().getName());
     boolean port = other instanceof Service service && dropNodePorts(service);
-    ObjectNode want = contents(client.resource(other).dryRun().create(), port);
+    ObjectNode want =
+        MADE.computeIfAbsent(
+            JSON.valueToTree(other), _ -> contents(client.resource(other).dryRun().create(), port));
     ObjectNode have = contents(actual, port);
     return want.equals(have)
         ? List.of()
