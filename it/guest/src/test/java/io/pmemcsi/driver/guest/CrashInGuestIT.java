@@ -34,6 +34,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 class CrashInGuestIT {
   private static final long SEED = Long.getLong("pmem-csi.kill.seed", 5);
   private static final int SAMPLES = 1;
+
+  /** To try some again, for example {@code 7 MIDDLE,12 AFTER}. */
+  private static final List<String> CHOSEN =
+      Stream.of(System.getProperty("pmem-csi.crash.orders", "").split(",", -1))
+          .filter(order -> !order.isBlank())
+          .toList();
+
   private static final long MIB = 1L << 20;
   private static final String NAME = "pvc-crash";
 
@@ -87,18 +94,16 @@ class CrashInGuestIT {
         "each step takes two starts of the driver: direct mode is tried by make campaign");
     GuestDriver.cleanUp(guest);
     List<Step> story = story(mode);
-    // of the steps that every story has for sure
-    List<String> orders = DriverInGuest.CAMPAIGN ? every(60) : some(12);
     int deaths = 0;
     GuestDriver driver = start(mode, 50);
     try {
-      for (String order : orders) {
+      for (String order : orders()) {
         int done = liveUntilItDies(driver, story, order);
         if (done < story.size()) {
           deaths++;
           driver.disconnect();
           driver = start(mode, 50);
-          goOn(driver, story.subList(done, story.size()));
+          goOn(driver, story.subList(done, story.size()), order);
         }
         driver.assertNothingLeft();
       }
@@ -108,14 +113,24 @@ class CrashInGuestIT {
     assertThat(deaths).as("deaths").isGreaterThanOrEqualTo(SAMPLES);
   }
 
-  private void goOn(GuestDriver driver, List<Step> rest) {
+  private List<String> orders() {
+    if (!CHOSEN.isEmpty()) {
+      return CHOSEN;
+    }
+    // so many steps every story has for sure
+    return DriverInGuest.CAMPAIGN ? every(60) : some(12);
+  }
+
+  private void goOn(GuestDriver driver, List<Step> rest, String order) {
     try {
       assertThat(driver.findings())
           .doesNotContain("DEVICE_WITHOUT_RECORD", "RECORD_WITHOUT_DEVICE", "DAMAGED_RECORD");
       rest.forEach(step -> step.run(driver));
       driver.assertNothingLeft();
     } catch (StatusRuntimeException | AssertionError e) {
-      throw new AssertionError("died at " + words() + ": " + e.getMessage(), e);
+      throw new AssertionError(
+          "-Dpmem-csi.crash.orders='%s': died at %s: %s".formatted(order, words(), e.getMessage()),
+          e);
     }
   }
 

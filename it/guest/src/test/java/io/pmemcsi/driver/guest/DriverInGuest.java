@@ -354,7 +354,12 @@ abstract class DriverInGuest {
   }
 
   private String contentOf(String folder) {
-    return guest.run("ls %s | grep -vE 'lost|probe' || true".formatted(folder));
+    return guest.run(
+        """
+        cd %s; shopt -s nullglob
+        for f in *; do case $f in lost+found | probe) ;; *) echo $f ;; esac; done
+        """
+            .formatted(folder));
   }
 
   @OneModeIsEnough

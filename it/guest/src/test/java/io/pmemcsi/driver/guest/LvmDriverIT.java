@@ -120,14 +120,14 @@ class LvmDriverIT extends DriverInGuest {
     guest.run(
         """
         set -e
-        tool=$(command -v lvcreate); rm $tool /run/made -f
-        printf '#!/bin/bash\nlvm lvcreate "$@"; touch /run/made; sleep 1234\n' > $tool
+        tool=$(command -v lvcreate); rm $tool
+        printf '#!/bin/bash\nlvm lvcreate "$@"; sleep 1234\n' > $tool
         chmod +x $tool
         """);
     Context.CancellableContext call = Context.current().withCancellation();
     try (ExecutorService caller = Executors.newSingleThreadExecutor()) {
       Future<?> creation = caller.submit(call.wrap(() -> driver().create("cancelled", 0, QUICK)));
-      guest.run("until [ -e /run/made ]; do sleep 0.1; done");
+      guest.run("until pgrep -f 'sleep 123[4]' > /dev/null; do sleep 0.1; done");
       assertThat(guest.run("lvs --noheadings -o lv_name").strip()).isEqualTo(id);
 
       call.cancel(null);
