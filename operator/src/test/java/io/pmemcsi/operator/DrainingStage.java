@@ -349,7 +349,10 @@ final class DrainingStage {
             == nodes.size();
   }
 
-  /** Takes the next steps with a new operator, which as a rule dies at its second write. */
+  /**
+   * Takes the next steps with a new operator, which as a rule dies before its second write, or
+   * before its first one of a new sort.
+   */
   Optional<NodeUpdate> advance(NodeUpdateStrategy strategy, Draining settings) {
     writesLeft.set(writesPerOperator);
     CSIDriverDeployment found = resource().get();
@@ -711,15 +714,35 @@ final class DrainingStage {
     return client.getKubernetesSerialization().unmarshal(yaml);
   }
 
-  /** Lets so many writes through, and no other. */
+  /**
+   * Lets so many writes through, and no other; of those who may write once, none of a sort that has
+   * not been the end of anybody yet.
+   */
   private record Death(AtomicInteger writesLeft, Set<String> deaths) implements Interceptor {
     @Override
     public void before(BasicBuilder builder, HttpRequest request, RequestTags tags) {
-      if (!request.method().equals("GET") && writesLeft.decrementAndGet() < 0) {
-        deaths.add(
-            request.method() + request.uri().getPath().replaceAll(".*/(nodes|pods)/[^/]+", " $1"));
+      if (request.method().equals("GET")) {
+        return;
+      }
+      String write = sort(request);
+      boolean isMortal = writesLeft.getAndDecrement() <= 1;
+      if ((isMortal && deaths.add(write)) || writesLeft.get() < 0) {
+        writesLeft.set(-1);
+        deaths.add(write);
         throw new IllegalStateException("this operator is dead");
       }
+    }
+
+    private static String sort(HttpRequest request) {
+      String body = String.valueOf(request.bodyString());
+      return switch (request.method()) {
+        case "POST" -> "evict";
+        case "DELETE" -> "restart";
+        default ->
+            body.contains("\"unschedulable\":true")
+                ? "cordon"
+                : body.contains("\"unschedulable\":null") ? "uncordon" : "note a step";
+      };
     }
   }
 }
