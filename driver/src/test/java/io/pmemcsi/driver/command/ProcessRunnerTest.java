@@ -64,7 +64,9 @@ class ProcessRunnerTest {
 
   @Test
   void aToolThatLeavesSomebodyBehindWhoHoldsItsOutputTakesTooLongToo() {
-    Command leaving = Command.of("sh", "-c", "sleep 5 &").within(Duration.ofMillis(500));
+    // more than a pipe holds, and a pause: whoever reads is surely waiting for more in the end
+    String script = "head -c 200000 /dev/zero; sleep 1; sleep 10 &";
+    Command leaving = Command.of("sh", "-c", script).within(Duration.ofSeconds(3));
 
     assertThat(failureOf(leaving).reason()).isEqualTo(Reason.TIMEOUT);
   }
