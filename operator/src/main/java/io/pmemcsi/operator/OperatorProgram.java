@@ -114,10 +114,11 @@ public final class OperatorProgram implements AutoCloseable {
                     .setIntervalMultiplier(1.6)
                     .setMaxInterval(30_000)
                     .setMaxAttempts(-1),
-            10);
+            20);
 
+    /** Counted by half seconds: drift shall be mended within one also when much happens at once. */
     private LinearRateLimiter limiter() {
-      return new LinearRateLimiter(Duration.ofSeconds(1), perSecond);
+      return new LinearRateLimiter(Duration.ofMillis(500), Math.ceilDiv(perSecond, 2));
     }
   }
 

@@ -14,7 +14,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Stream;
 
 /** Attaches files to loop devices and finds them again; losetup is asked in JSON. */
@@ -25,6 +28,12 @@ public final class LoopDevices {
 
   private static final Duration PATIENCE = Duration.ofSeconds(2);
   private static final Duration RETRY_EVERY = Duration.ofMillis(10);
+
+  /**
+   * The kernel names the next free device to all who ask at once, and all but one of them have to
+   * ask again: one after the other is faster. Nobody waits for long, as a tool may hang.
+   */
+  private static final Lock ATTACHING = new ReentrantLock();
 
   private final CommandRunner runner;
 
@@ -63,22 +72,42 @@ public final class LoopDevices {
    * twice; where the filesystem below cannot do it the kernel goes on without.
    */
   public Path attach(Path file, long offset) {
-    CommandResult result =
-        runner.run(
-            Command.of(
-                    "losetup",
-                    "--find",
-                    "--show",
-                    "--direct-io=on",
-                    "--offset",
-                    Long.toString(offset),
-                    file.toString())
-                .alsoAccepting(NO_DIRECT_IO));
+    CommandResult result = attachNext(file, offset);
     String device = result.stdout().strip();
     if (device.isEmpty()) {
       throw ToolFailedException.exited(Command.of("losetup", "--find", file.toString()), result);
     }
     return Path.of(device);
+  }
+
+  private CommandResult attachNext(Path file, long offset) {
+    Command command =
+        Command.of(
+                "losetup",
+                "--find",
+                "--show",
+                "--direct-io=on",
+                "--offset",
+                Long.toString(offset),
+                file.toString())
+            .alsoAccepting(NO_DIRECT_IO);
+    boolean alone = isMyTurn();
+    try {
+      return runner.run(command);
+    } finally {
+      if (alone) {
+        ATTACHING.unlock();
+      }
+    }
+  }
+
+  private static boolean isMyTurn() {
+    try {
+      return ATTACHING.tryLock(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
   }
 
   /**

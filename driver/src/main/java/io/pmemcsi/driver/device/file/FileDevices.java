@@ -14,9 +14,11 @@ import io.pmemcsi.driver.volume.Usage;
 import io.pmemcsi.driver.volume.VolumeId;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.nio.channels.FileChannel;
 import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -127,6 +129,7 @@ public final class FileDevices implements DeviceManager {
         "create the device of volume " + id,
         () -> {
           long size = reserve(id, file, sizeBytes);
+          sync(file);
           try {
             // nobody else can have attached a file that is new
             return new Device(id, loops.attach(file, 0), size);
@@ -175,6 +178,7 @@ public final class FileDevices implements DeviceManager {
               setLength(file, wanted);
             }
           }
+          sync(file);
           Path device = attached(file);
           // also when the file was large enough: an earlier attempt may have ended before this
           loops.refreshSize(device);
@@ -267,7 +271,13 @@ public final class FileDevices implements DeviceManager {
   private static void setLength(Path file, long bytes) throws IOException {
     try (RandomAccessFile sparse = new RandomAccessFile(file.toFile(), "rw")) {
       sparse.setLength(bytes);
-      sparse.getFD().sync();
+    }
+  }
+
+  /** Not while others wait for their reservation: it takes longest of all. */
+  private static void sync(Path file) throws IOException {
+    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+      channel.force(true);
     }
   }
 
