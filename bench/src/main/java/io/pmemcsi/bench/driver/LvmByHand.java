@@ -28,6 +28,7 @@ import java.util.stream.Stream;
  */
 public final class LvmByHand implements Benchmark {
 
+  private static final GuestConfig NODE = new GuestConfig(2, 2048, 1024, 2);
   private static final int WARM_UP = 40;
   private static final int CALLS = 1_000;
   private static final int ROUNDS = 15;
@@ -47,7 +48,7 @@ public final class LvmByHand implements Benchmark {
   @Override
   public List<Figure> measure() throws Exception {
     Path folder = Path.of("bench", "target", "guest");
-    try (PmemGuest guest = PmemGuest.boot(GuestConfig.DEFAULT, folder)) {
+    try (PmemGuest guest = PmemGuest.boot(NODE, folder)) {
       guest.initLabels();
       GuestProgram program = start(guest);
       try (CsiClient csi = CsiClient.onPort(guest.forwardUnix(SOCKET))) {

@@ -2,7 +2,10 @@ package io.pmemcsi.testbed.guest;
 
 /** The hardware of a guest. Each NVDIMM becomes a region of its own. */
 public record GuestConfig(int nvdimms, int nvdimmMiB, int memoryMiB, int processors) {
-  public static final GuestConfig DEFAULT = new GuestConfig(2, 2048, 1024, 2);
+
+  /** One processor: to emulate two that wait for each other costs a third more. */
+  public static final GuestConfig DEFAULT =
+      new GuestConfig(2, 2048, 1024, Integer.getInteger("pmem-csi.guest.processors", 1));
 
   public GuestConfig {
     require(nvdimms >= 0 && nvdimms <= 8, "nvdimms", nvdimms);
