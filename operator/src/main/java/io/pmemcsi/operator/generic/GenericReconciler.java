@@ -24,6 +24,7 @@ import io.pmemcsi.operator.guard.DeletionGuard;
 import io.pmemcsi.operator.metrics.OutcomeListener;
 import io.pmemcsi.operator.reconcile.Failures;
 import io.pmemcsi.operator.reconcile.HeldDeletion;
+import io.pmemcsi.operator.reconcile.OwnStatus;
 import io.pmemcsi.operator.reconcile.StatusPublisher;
 import java.time.Clock;
 import java.time.Duration;
@@ -44,6 +45,7 @@ public final class GenericReconciler implements Reconciler<CSIDriverDeployment> 
   private final GenericWatches watches;
   private final StatusPublisher<CSIDriverDeployment, CSIDriverDeploymentStatus, GenericFindings>
       status;
+  private final OwnStatus<CSIDriverDeployment, CSIDriverDeploymentStatus> own = new OwnStatus<>();
   private final OutcomeListener listener;
   private final DeletionGuard guard;
   private final NodeUpdates nodeUpdates;
@@ -84,6 +86,7 @@ public final class GenericReconciler implements Reconciler<CSIDriverDeployment> 
       nodeUpdates.release(resource);
       watches.wakeLosersOf(resource);
       listener.gone(resource);
+      own.forget(resource);
       return control;
     }
     Failures.telling(
@@ -101,7 +104,7 @@ public final class GenericReconciler implements Reconciler<CSIDriverDeployment> 
     }
     if (isUnmanaged(resource)) {
       nodeUpdates.release(resource);
-      status.publish(resource, unmanaged(resource, context), context.getClient());
+      tell(resource, unmanaged(resource, context), context);
       return Optional.empty();
     }
     DriverWalk.Result result = driver.walk(resource, context);
@@ -117,10 +120,10 @@ public final class GenericReconciler implements Reconciler<CSIDriverDeployment> 
         driver
             .failed(resource, failure.reason(), failure.message(), Optional.empty(), context)
             .found();
-    status.publish(
+    tell(
         resource,
         resource.getMetadata().getDeletionTimestamp() == null ? found : found.inDeletion(),
-        context.getClient());
+        context);
   }
 
   /** Removes what was made for the resource, or sets it free; then lets the resource go. */
@@ -173,15 +176,14 @@ public final class GenericReconciler implements Reconciler<CSIDriverDeployment> 
   private Optional<Duration> removeObjects(
       CSIDriverDeployment resource, Context<CSIDriverDeployment> context) {
     long generation = resource.getMetadata().getGeneration();
-    CSIDriverDeployment current =
-        status.publish(resource, GenericFindings.removing(generation), context.getClient());
+    CSIDriverDeployment current = tell(resource, GenericFindings.removing(generation), context);
     Outcome outcome = engine(context).remove(Owner.of(resource), watches.cluster(context));
     listener.brought(resource, outcome);
     if (outcome.complete()) {
       Finalizers.remove(current, context.getClient());
       return Optional.empty();
     }
-    status.publish(
+    tell(
         current,
         GenericFindings.removing(generation)
             .and(
@@ -190,7 +192,7 @@ public final class GenericReconciler implements Reconciler<CSIDriverDeployment> 
                     false,
                     "Waiting",
                     DriverWalk.waiting(outcome))),
-        context.getClient());
+        context);
     return Optional.of(driver.patience(resource));
   }
 
@@ -220,7 +222,20 @@ public final class GenericReconciler implements Reconciler<CSIDriverDeployment> 
           GenericAnnouncements.recreated(object),
           String.valueOf(result.resource().getMetadata().getGeneration()));
     }
-    status.publish(result.resource(), found, context.getClient());
+    tell(result.resource(), found, context);
+  }
+
+  /**
+   * A status out of a late cache would be announced twice. Only the status is the newest one that
+   * we know: whoever changes finalizers has to go by the version that belongs to them.
+   */
+  private CSIDriverDeployment tell(
+      CSIDriverDeployment resource, GenericFindings found, Context<CSIDriverDeployment> context) {
+    CSIDriverDeployment known =
+        own.newest(resource, context.getClient().getKubernetesSerialization());
+    CSIDriverDeployment current = status.publish(known, found, context.getClient());
+    own.note(current);
+    return current.equals(known) ? resource : current;
   }
 
   /** Asked before anything is checked: a wrong resource can be set aside, too. */
