@@ -24,7 +24,6 @@ import io.pmemcsi.operator.guard.DeletionGuard;
 import io.pmemcsi.operator.metrics.OutcomeListener;
 import io.pmemcsi.operator.reconcile.Failures;
 import io.pmemcsi.operator.reconcile.HeldDeletion;
-import io.pmemcsi.operator.reconcile.OwnStatus;
 import io.pmemcsi.operator.reconcile.StatusPublisher;
 import java.time.Clock;
 import java.time.Duration;
@@ -45,7 +44,6 @@ public final class GenericReconciler implements Reconciler<CSIDriverDeployment> 
   private final GenericWatches watches;
   private final StatusPublisher<CSIDriverDeployment, CSIDriverDeploymentStatus, GenericFindings>
       status;
-  private final OwnStatus<CSIDriverDeployment, CSIDriverDeploymentStatus> own = new OwnStatus<>();
   private final OutcomeListener listener;
   private final DeletionGuard guard;
   private final NodeUpdates nodeUpdates;
@@ -86,7 +84,7 @@ public final class GenericReconciler implements Reconciler<CSIDriverDeployment> 
       nodeUpdates.release(resource);
       watches.wakeLosersOf(resource);
       listener.gone(resource);
-      own.forget(resource);
+      status.forget(resource);
       return control;
     }
     Failures.telling(
@@ -104,7 +102,7 @@ public final class GenericReconciler implements Reconciler<CSIDriverDeployment> 
     }
     if (isUnmanaged(resource)) {
       nodeUpdates.release(resource);
-      tell(resource, unmanaged(resource, context), context);
+      status.publish(resource, unmanaged(resource, context), context.getClient());
       return Optional.empty();
     }
     DriverWalk.Result result = driver.walk(resource, context);
@@ -120,10 +118,10 @@ public final class GenericReconciler implements Reconciler<CSIDriverDeployment> 
         driver
             .failed(resource, failure.reason(), failure.message(), Optional.empty(), context)
             .found();
-    tell(
+    status.publish(
         resource,
         resource.getMetadata().getDeletionTimestamp() == null ? found : found.inDeletion(),
-        context);
+        context.getClient());
   }
 
   /** Removes what was made for the resource, or sets it free; then lets the resource go. */
@@ -176,14 +174,15 @@ public final class GenericReconciler implements Reconciler<CSIDriverDeployment> 
   private Optional<Duration> removeObjects(
       CSIDriverDeployment resource, Context<CSIDriverDeployment> context) {
     long generation = resource.getMetadata().getGeneration();
-    CSIDriverDeployment current = tell(resource, GenericFindings.removing(generation), context);
+    CSIDriverDeployment current =
+        status.publish(resource, GenericFindings.removing(generation), context.getClient());
     Outcome outcome = engine(context).remove(Owner.of(resource), watches.cluster(context));
     listener.brought(resource, outcome);
     if (outcome.complete()) {
       Finalizers.remove(current, context.getClient());
       return Optional.empty();
     }
-    tell(
+    status.publish(
         current,
         GenericFindings.removing(generation)
             .and(
@@ -192,7 +191,7 @@ public final class GenericReconciler implements Reconciler<CSIDriverDeployment> 
                     false,
                     "Waiting",
                     DriverWalk.waiting(outcome))),
-        context);
+        context.getClient());
     return Optional.of(driver.patience(resource));
   }
 
@@ -222,20 +221,7 @@ public final class GenericReconciler implements Reconciler<CSIDriverDeployment> 
           GenericAnnouncements.recreated(object),
           String.valueOf(result.resource().getMetadata().getGeneration()));
     }
-    tell(result.resource(), found, context);
-  }
-
-  /**
-   * A status out of a late cache would be announced twice. Only the status is the newest one that
-   * we know: whoever changes finalizers has to go by the version that belongs to them.
-   */
-  private CSIDriverDeployment tell(
-      CSIDriverDeployment resource, GenericFindings found, Context<CSIDriverDeployment> context) {
-    CSIDriverDeployment known =
-        own.newest(resource, context.getClient().getKubernetesSerialization());
-    CSIDriverDeployment current = status.publish(known, found, context.getClient());
-    own.note(current);
-    return current.equals(known) ? resource : current;
+    status.publish(result.resource(), found, context.getClient());
   }
 
   /** Asked before anything is checked: a wrong resource can be set aside, too. */

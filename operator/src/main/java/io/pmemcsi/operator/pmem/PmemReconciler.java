@@ -22,7 +22,6 @@ import io.pmemcsi.operator.guard.UsageReader;
 import io.pmemcsi.operator.metrics.OutcomeListener;
 import io.pmemcsi.operator.reconcile.Failures;
 import io.pmemcsi.operator.reconcile.HeldDeletion;
-import io.pmemcsi.operator.reconcile.OwnStatus;
 import io.pmemcsi.operator.reconcile.StatusPublisher;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -50,7 +49,6 @@ public final class PmemReconciler
   private final PmemWatches watches;
   private final DeletionGuard guard;
   private final StatusPublisher<PmemCSIDeployment, PmemCSIDeploymentStatus, Findings> status;
-  private final OwnStatus<PmemCSIDeployment, PmemCSIDeploymentStatus> own = new OwnStatus<>();
   private final OutcomeListener listener;
   private final PmemWalk walk;
   private final SimpleInboundEventSource<PmemCSIDeployment> wakeUps =
@@ -81,7 +79,7 @@ public final class PmemReconciler
   @Override
   public UpdateControl<PmemCSIDeployment> reconcile(
       PmemCSIDeployment cached, Context<PmemCSIDeployment> context) {
-    PmemCSIDeployment resource = newest(cached, context);
+    PmemCSIDeployment resource = status.newest(cached, context.getClient());
     if (PmemAnnouncements.isNew(resource.getStatus())) {
       status.announce(resource, PmemAnnouncements.NEW, "");
     }
@@ -90,7 +88,7 @@ public final class PmemReconciler
         context,
         () -> {
           PmemWalk.Round round = walk.round(resource, context);
-          publish(resource, round.found(), context);
+          status.publish(resource, round.found(), context.getClient());
           UpdateControl<PmemCSIDeployment> control = UpdateControl.noUpdate();
           round.again().ifPresent(control::rescheduleAfter);
           return control;
@@ -100,7 +98,7 @@ public final class PmemReconciler
   /** While volumes hold the driver back it is looked after as ever: somebody needs it. */
   @Override
   public DeleteControl cleanup(PmemCSIDeployment cached, Context<PmemCSIDeployment> context) {
-    PmemCSIDeployment resource = newest(cached, context);
+    PmemCSIDeployment resource = status.newest(cached, context.getClient());
     String driver = resource.getMetadata().getName();
     return telling(
         resource,
@@ -111,7 +109,7 @@ public final class PmemReconciler
               case DeletionDecision.Hold hold -> {
                 HeldDeletion.inBackground(resource, context.getClient());
                 Findings found = walk.round(resource, context).found().and(held(hold));
-                publish(resource, found, context);
+                status.publish(resource, found, context.getClient());
                 yield DeleteControl.noFinalizerRemoval().rescheduleAfter(hold.again());
               }
             });
@@ -132,11 +130,11 @@ public final class PmemReconciler
                   resource.getStatus().unpreparedNodes(),
                   Optional.ofNullable(resource.getStatus().certificateExpires()))
               .waitingFor(outcome.pending());
-      publish(resource, found, context);
+      status.publish(resource, found, context.getClient());
       return DeleteControl.noFinalizerRemoval().rescheduleAfter(PmemWalk.SOON);
     }
     walk.forget(resource);
-    own.forget(resource);
+    status.forget(resource);
     LOG.atInfo()
         .addKeyValue("deployment", resource.getMetadata().getName())
         .addKeyValue("removed", outcome.pruned().size())
@@ -155,15 +153,8 @@ public final class PmemReconciler
     return Failures.telling(
         context,
         action,
-        failure -> publish(resource, PmemWalk.failed(resource, failure.message()), context));
-  }
-
-  private PmemCSIDeployment newest(PmemCSIDeployment cached, Context<PmemCSIDeployment> context) {
-    return own.newest(cached, context.getClient().getKubernetesSerialization());
-  }
-
-  private void publish(
-      PmemCSIDeployment resource, Findings found, Context<PmemCSIDeployment> context) {
-    own.note(status.publish(resource, found, context.getClient()));
+        failure ->
+            status.publish(
+                resource, PmemWalk.failed(resource, failure.message()), context.getClient()));
   }
 }

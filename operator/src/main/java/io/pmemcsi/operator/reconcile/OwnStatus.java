@@ -7,12 +7,13 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The statuses that we wrote last. A cache may be behind them: compared with the status before that
- * one, what is found now may seem to be told already, and nobody would ever tell it.
+ * one, what is found now may seem to be told already, and nobody would ever tell it, or to be news
+ * although it was told.
  *
  * @param <R> the kind of resource
  * @param <S> its status
  */
-public final class OwnStatus<R extends CustomResource<?, S>, S> {
+final class OwnStatus<R extends CustomResource<?, S>, S> {
 
   private final Map<String, Written<S>> last = new ConcurrentHashMap<>();
 
@@ -27,7 +28,7 @@ public final class OwnStatus<R extends CustomResource<?, S>, S> {
   }
 
   /** Takes note of a resource as the server has it. */
-  public void note(R resource) {
+  void note(R resource) {
     var metadata = resource.getMetadata();
     var now = new Written<>(metadata.getResourceVersion(), resource.getStatus());
     last.merge(
@@ -37,7 +38,7 @@ public final class OwnStatus<R extends CustomResource<?, S>, S> {
   }
 
   /** A resource out of a cache with the newest status that we know of. */
-  public R newest(R cached, KubernetesSerialization serialization) {
+  R newest(R cached, KubernetesSerialization serialization) {
     var metadata = cached.getMetadata();
     Written<S> known = last.get(metadata.getUid());
     if (known == null || !known.isNewerThan(metadata.getResourceVersion())) {
@@ -50,7 +51,7 @@ public final class OwnStatus<R extends CustomResource<?, S>, S> {
   }
 
   /** For a resource that is gone. */
-  public void forget(R resource) {
+  void forget(R resource) {
     last.remove(resource.getMetadata().getUid());
   }
 }

@@ -38,6 +38,7 @@ public final class StatusPublisher<R extends CustomResource<?, S>, S, F> {
     String phase(S status);
   }
 
+  private final OwnStatus<R, S> own = new OwnStatus<>();
   private final Wording<S, F> wording;
   private final EventWriter events;
   private final OutcomeListener listener;
@@ -56,19 +57,29 @@ public final class StatusPublisher<R extends CustomResource<?, S>, S, F> {
     events.write(resource, announcement, occasion);
   }
 
+  /** A resource out of a cache, with the status that we wrote last where the cache is late. */
+  public R newest(R cached, KubernetesClient client) {
+    return own.newest(cached, client.getKubernetesSerialization());
+  }
+
+  /** For a resource that is gone. */
+  public void forget(R resource) {
+    own.forget(resource);
+  }
+
   /**
    * Writes events first: repeated after a crash they meet themselves, a status would hide them.
    *
-   * @return the resource as it is now
+   * @return the resource as the server has it now, or as it was given if nothing had to be written
    */
   public R publish(R resource, F found, KubernetesClient client) {
-    R current = resource;
+    R current = newest(resource, client);
     for (int attempt = 0; ; attempt++) {
       S previous = current.getStatus();
       S next = wording.next(previous, found, clock.instant());
       listener.phase(resource, wording.phase(next));
       if (next.equals(previous)) {
-        return current;
+        return attempt == 0 ? resource : current;
       }
       for (Announcement announcement : wording.announcements(previous, next)) {
         announce(resource, announcement, wording.occasion(previous));
@@ -76,10 +87,12 @@ public final class StatusPublisher<R extends CustomResource<?, S>, S, F> {
       try {
         R copy = client.getKubernetesSerialization().clone(current);
         copy.setStatus(next);
-        return client.resource(copy).updateStatus();
+        R written = client.resource(copy).updateStatus();
+        own.note(written);
+        return written;
       } catch (KubernetesClientException e) {
         if (e.getCode() == HTTP_NOT_FOUND) {
-          return current;
+          return resource;
         }
         if (e.getCode() != HTTP_CONFLICT || attempt > 0) {
           throw e;
@@ -87,7 +100,7 @@ public final class StatusPublisher<R extends CustomResource<?, S>, S, F> {
         R fresh = client.resource(resource).get();
         if (fresh == null
             || !fresh.getMetadata().getUid().equals(resource.getMetadata().getUid())) {
-          return current;
+          return resource;
         }
         current = fresh;
       }
