@@ -4,11 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.ServiceBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.KubernetesVersion;
@@ -91,7 +89,7 @@ class FieldsIT {
   @Test
   void eachFieldTakesEffectWhileTheOperatorRuns() {
     operator.start();
-    client.resource(resource(SPECS.getFirst())).create();
+    client.resource(PmemResource.of(NAME, SPECS.getFirst())).create();
 
     for (String spec : SPECS) {
       change(spec);
@@ -101,7 +99,7 @@ class FieldsIT {
 
   @Test
   void eachFieldTakesEffectWhenItWasChangedWhileTheOperatorWasDown() {
-    client.resource(resource(SPECS.getFirst())).create();
+    client.resource(PmemResource.of(NAME, SPECS.getFirst())).create();
 
     for (String spec : SPECS) {
       change(spec);
@@ -114,7 +112,7 @@ class FieldsIT {
   @Test
   void labelsAreAddedAndOverwrittenButNeverRemoved() {
     operator.start();
-    client.resource(resource("labels: {one: a, two: a}")).create();
+    client.resource(PmemResource.of(NAME, "labels: {one: a, two: a}")).create();
     awaitObjects("labels: {one: a, two: a}");
 
     change("labels: {one: b}");
@@ -130,7 +128,7 @@ class FieldsIT {
 
   @Test
   void newReleaseBringsItsDefaultsAndTheOldOneTakesThemBack() {
-    client.resource(resource("")).create();
+    client.resource(PmemResource.of(NAME, "")).create();
     for (String image : List.of("release:1", "release:2", "release:1")) {
       operator.startWithImage(image);
 
@@ -144,7 +142,7 @@ class FieldsIT {
   void killedOperatorIsMadeUpForByTheNextOne() {
     String withController = "controllerTLSSecret: tls";
     for (int writes : List.of(2, 8)) {
-      killedAfter(writes, () -> client.resource(resource(withController)).create());
+      killedAfter(writes, () -> client.resource(PmemResource.of(NAME, withController)).create());
       awaitObjects(withController);
 
       killedAfter(writes, () -> change("logLevel: 5"));
@@ -185,7 +183,7 @@ class FieldsIT {
   @Test
   void contradictionsFailWithTheFieldAndLeaveObjectsAlone() {
     operator.start();
-    client.resource(resource("logLevel: 4")).create();
+    client.resource(PmemResource.of(NAME, "logLevel: 4")).create();
     awaitObjects("logLevel: 4");
     List<String> before = versions();
 
@@ -218,7 +216,7 @@ class FieldsIT {
   @Test
   void whatTheServerRefusesFailsWithTheFieldAndLeavesObjectsAlone() {
     operator.start();
-    client.resource(resource("controllerTLSSecret: tls")).create();
+    client.resource(PmemResource.of(NAME, "controllerTLSSecret: tls")).create();
     awaitObjects("controllerTLSSecret: tls");
     Map<String, String> before = Snapshot.of(client, sandbox.namespace(), H, NAME);
     client
@@ -289,7 +287,7 @@ class FieldsIT {
 
   private boolean refused(String spec) {
     try {
-      client.resource(resource(spec)).create();
+      client.resource(PmemResource.of(NAME, spec)).create();
       return false;
     } catch (KubernetesClientException e) {
       return e.getCode() == 422;
@@ -300,7 +298,7 @@ class FieldsIT {
     Edits.edit(
         client.resources(PmemCSIDeployment.class).withName(NAME),
         resource -> {
-          resource.setSpec(resource(spec).getSpec());
+          resource.setSpec(PmemResource.of(NAME, spec).getSpec());
           return resource;
         });
   }
@@ -320,7 +318,7 @@ class FieldsIT {
             KubernetesVersion.parse(sandbox.version().toString()),
             sandbox.namespace(),
             InstalledOperator.IMAGE);
-    List<HasMetadata> wanted = new Rendering().objects(resource(spec), facts);
+    List<HasMetadata> wanted = new Rendering().objects(PmemResource.of(NAME, spec), facts);
     awaitSeen(spec);
     await(spec)
         .pollDelay(Duration.ZERO)
@@ -363,20 +361,5 @@ class FieldsIT {
 
   private static String name(HasMetadata object) {
     return object.getKind() + " " + object.getMetadata().getName();
-  }
-
-  private static PmemCSIDeployment resource(String spec) {
-    PmemCSIDeployment resource =
-        new KubernetesSerialization()
-            .unmarshal(
-                """
-                apiVersion: pmem-csi.intel.com/v1beta1
-                kind: PmemCSIDeployment
-                spec: {%s}
-                """
-                    .formatted(spec),
-                PmemCSIDeployment.class);
-    resource.setMetadata(new ObjectMetaBuilder().withName(NAME).build());
-    return resource;
   }
 }

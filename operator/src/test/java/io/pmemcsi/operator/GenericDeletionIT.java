@@ -13,7 +13,6 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
-import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewBuilder;
 import io.fabric8.kubernetes.api.model.storage.VolumeAttachmentBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -316,25 +315,7 @@ class GenericDeletionIT {
   }
 
   private boolean operatorMayDeleteClasses() {
-    return client
-        .authorization()
-        .v1()
-        .subjectAccessReview()
-        .create(
-            new SubjectAccessReviewBuilder()
-                .withNewSpec()
-                .withUser(
-                    "system:serviceaccount:%s:%s"
-                        .formatted(sandbox.namespace(), OperatorInstallation.NAME))
-                .withNewResourceAttributes()
-                .withVerb("delete")
-                .withGroup("storage.k8s.io")
-                .withResource("storageclasses")
-                .endResourceAttributes()
-                .endSpec()
-                .build())
-        .getStatus()
-        .getAllowed();
+    return sandbox.may(OperatorInstallation.NAME, "delete", "storage.k8s.io", "storageclasses");
   }
 
   private void awaitHeld(String message) {

@@ -12,7 +12,6 @@ import io.fabric8.kubernetes.api.model.ResourceQuotaBuilder;
 import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
-import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewBuilder;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBinding;
 import io.fabric8.kubernetes.api.model.rbac.PolicyRule;
@@ -499,14 +498,14 @@ class GenericDeploymentIT {
           await("controller: %s %s".formatted(verb, resource))
               .atMost(Duration.ofSeconds(60))
               .pollDelay(Duration.ZERO)
-              .until(() -> may(driver.name(), verb, group, resource));
-          assertThat(may(driver.name() + "-node", verb, group, resource))
+              .until(() -> sandbox.may(driver.name(), verb, group, resource));
+          assertThat(sandbox.may(driver.name() + "-node", verb, group, resource))
               .as("node: %s %s", verb, resource)
               .isFalse();
         }
       }
     }
-    assertThat(may(driver.name(), "list", "", "secrets")).isFalse();
+    assertThat(sandbox.may(driver.name(), "list", "", "secrets")).isFalse();
   }
 
   @Test
@@ -590,26 +589,6 @@ class GenericDeploymentIT {
     HasMetadata copy = client.getKubernetesSerialization().clone(object);
     copy.getMetadata().setLabels(Map.of("somebody", "else"));
     return copy;
-  }
-
-  private boolean may(String account, String verb, String group, String resource) {
-    return client
-        .authorization()
-        .v1()
-        .subjectAccessReview()
-        .create(
-            new SubjectAccessReviewBuilder()
-                .withNewSpec()
-                .withUser("system:serviceaccount:%s:%s".formatted(sandbox.namespace(), account))
-                .withNewResourceAttributes()
-                .withVerb(verb)
-                .withGroup(group)
-                .withResource(resource)
-                .endResourceAttributes()
-                .endSpec()
-                .build())
-        .getStatus()
-        .getAllowed();
   }
 
   private void merge(HasMetadata object, String patch) {

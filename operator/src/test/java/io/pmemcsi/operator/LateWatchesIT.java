@@ -3,19 +3,28 @@ package io.pmemcsi.operator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
-import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.pmemcsi.api.pmem.DeploymentCondition;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
+import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
 import io.pmemcsi.embedded.fault.EventFault;
 import io.pmemcsi.embedded.fault.FaultPlan;
 import io.pmemcsi.embedded.fault.SeenEvent;
+import io.pmemcsi.operator.events.Announcement;
+import io.pmemcsi.operator.events.EventWriter;
+import io.pmemcsi.operator.metrics.OperatorMetrics;
+import io.pmemcsi.operator.reconcile.StatusPublisher;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentSkipListSet;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -71,6 +80,56 @@ class LateWatchesIT {
     }
   }
 
+  /** What was told is not told again because a cache does not show it yet. */
+  @Test
+  void statusIsAnnouncedOnceAlsoWhenTheCacheIsLate() {
+    try (var world = new EmbeddedWorld()) {
+      PmemCSIDeployment late = create(world, ONE, "test/one");
+      var publisher =
+          new StatusPublisher<PmemCSIDeployment, PmemCSIDeploymentStatus, String>(
+              new Phases(),
+              new EventWriter(world.client(), "test", Clock.systemUTC()),
+              new OperatorMetrics(new PrometheusRegistry(), "test"),
+              Clock.systemUTC());
+
+      publisher.publish(late, "Initializing", world.client());
+      publisher.publish(late, "Running", world.client());
+      publisher.publish(late, "Running", world.client());
+
+      assertThat(world.client().v1().events().inNamespace("default").list().getItems())
+          .extracting(Event::getReason)
+          .containsExactlyInAnyOrder("Initializing", "Running");
+    }
+  }
+
+  /** A status that is nothing but a phase, and an event for each change of it. */
+  private static final class Phases
+      implements StatusPublisher.Wording<PmemCSIDeploymentStatus, String> {
+
+    @Override
+    public PmemCSIDeploymentStatus next(
+        PmemCSIDeploymentStatus previous, String found, Instant now) {
+      return new PmemCSIDeploymentStatus(
+          found, null, 1L, List.of(), List.of(), List.of(), null, null);
+    }
+
+    @Override
+    public List<Announcement> announcements(
+        PmemCSIDeploymentStatus previous, PmemCSIDeploymentStatus next) {
+      return List.of(Announcement.normal(next.phaseOrNew(), ""));
+    }
+
+    @Override
+    public String occasion(PmemCSIDeploymentStatus previous) {
+      return previous.phaseOrNew();
+    }
+
+    @Override
+    public String phase(PmemCSIDeploymentStatus status) {
+      return status.phaseOrNew();
+    }
+  }
+
   private static FaultPlan onWatchOfResources(NavigableSet<Long> seen, Optional<Long> late) {
     return new FaultPlan() {
       @Override
@@ -86,20 +145,11 @@ class LateWatchesIT {
     };
   }
 
-  private static void create(EmbeddedWorld world, String name, String label) {
-    var resource =
-        (PmemCSIDeployment)
-            new Rendering()
-                .read(
-                    """
-                    apiVersion: pmem-csi.intel.com/v1beta1
-                    kind: PmemCSIDeployment
-                    metadata: {name: any}
-                    spec: {nodeSelector: {%s: "yes"}}
-                    """
-                        .formatted(label));
-    resource.setMetadata(new ObjectMetaBuilder().withName(name).build());
-    world.client().resource(resource).create();
+  private static PmemCSIDeployment create(EmbeddedWorld world, String name, String label) {
+    return world
+        .client()
+        .resource(PmemResource.of(name, "nodeSelector: {%s: \"yes\"}".formatted(label)))
+        .create();
   }
 
   private static void label(EmbeddedWorld world, String value) {

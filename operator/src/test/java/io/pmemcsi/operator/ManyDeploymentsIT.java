@@ -3,9 +3,7 @@ package io.pmemcsi.operator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.pmemcsi.api.pmem.DeploymentCondition;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
@@ -113,7 +111,7 @@ class ManyDeploymentsIT {
           client.resources(PmemCSIDeployment.class).withName("three.example.com"),
           resource -> {
             resource.setSpec(
-                resource(
+                PmemResource.of(
                         "three.example.com",
                         "nodeSelector: {test/three: \"yes\"},"
                             + " pullPolicy: Always, imagePullPolicy: Never")
@@ -203,22 +201,6 @@ class ManyDeploymentsIT {
   }
 
   private void create(String name, String label) {
-    client.resource(resource(name, "nodeSelector: {%s: \"yes\"}".formatted(label))).create();
-  }
-
-  /** Not checked by anybody on its way. */
-  private static PmemCSIDeployment resource(String name, String spec) {
-    PmemCSIDeployment resource =
-        new KubernetesSerialization()
-            .unmarshal(
-                """
-                apiVersion: pmem-csi.intel.com/v1beta1
-                kind: PmemCSIDeployment
-                spec: {%s}
-                """
-                    .formatted(spec),
-                PmemCSIDeployment.class);
-    resource.setMetadata(new ObjectMetaBuilder().withName(name).build());
-    return resource;
+    client.resource(PmemResource.of(name, "nodeSelector: {%s: \"yes\"}".formatted(label))).create();
   }
 }

@@ -14,10 +14,9 @@ import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.pmemcsi.api.pmem.DeploymentCondition;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
-import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneId;
+import java.time.InstantSource;
 import java.time.ZoneOffset;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -217,7 +216,14 @@ class MishapsIT {
   @Test
   void mistakeOfTheOperatorItselfIsTold() {
     var mistakes = new AtomicInteger();
-    operator.withClock(new FailingClock(mistakes)).start();
+    InstantSource clock =
+        () -> {
+          if (mistakes.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
+            throw new IllegalStateException("a mistake");
+          }
+          return Instant.now();
+        };
+    operator.withClock(clock.withZone(ZoneOffset.UTC)).start();
     driver.create("");
     driver.awaitPhase("Initializing");
 
@@ -227,32 +233,5 @@ class MishapsIT {
     await().atMost(LIMIT).untilAsserted(() -> assertThat(driver.events()).contains("Failed"));
     // and it was only one
     driver.awaitPhase("Initializing");
-  }
-
-  /** Throws as often as it is told to. */
-  private static final class FailingClock extends Clock {
-    private final AtomicInteger mistakes;
-
-    FailingClock(AtomicInteger mistakes) {
-      this.mistakes = mistakes;
-    }
-
-    @Override
-    public ZoneId getZone() {
-      return ZoneOffset.UTC;
-    }
-
-    @Override
-    public Clock withZone(ZoneId zone) {
-      throw new UnsupportedOperationException("only the instant counts");
-    }
-
-    @Override
-    public Instant instant() {
-      if (mistakes.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
-        throw new IllegalStateException("a mistake");
-      }
-      return Clock.systemUTC().instant();
-    }
   }
 }

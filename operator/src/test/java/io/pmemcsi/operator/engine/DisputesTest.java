@@ -4,10 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
-import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneId;
+import java.time.InstantSource;
 import java.time.ZoneOffset;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -18,8 +17,9 @@ class DisputesTest {
   private static final ConfigMap OBJECT =
       new ConfigMapBuilder().withNewMetadata().withName("a").endMetadata().build();
 
-  private final HandClock clock = new HandClock();
-  private final Disputes disputes = new Disputes(clock);
+  private Instant now = Instant.parse("2030-01-01T00:00:00Z");
+  private final InstantSource clock = () -> now;
+  private final Disputes disputes = new Disputes(clock.withZone(ZoneOffset.UTC));
 
   @Test
   void fewChangesAreNoDispute() {
@@ -44,7 +44,7 @@ class DisputesTest {
     assertThat(disputes.of(OWNER))
         .containsExactly(new Disputes.Dispute(ObjectRef.of(OBJECT), List.of("rival")));
 
-    clock.pass(Disputes.PAUSE);
+    now = now.plus(Disputes.PAUSE);
 
     assertThat(page().rests(OBJECT)).isFalse();
     page().mended(OBJECT, List.of("rival"));
@@ -59,7 +59,7 @@ class DisputesTest {
     page().found(OBJECT);
     assertThat(disputes.of(OWNER)).hasSize(1);
 
-    clock.pass(Disputes.PAUSE);
+    now = now.plus(Disputes.PAUSE);
     page().found(OBJECT);
     assertThat(disputes.of(OWNER)).isEmpty();
   }
@@ -85,36 +85,12 @@ class DisputesTest {
 
   private void mend(int times, Duration apart) {
     for (int i = 0; i < times; i++) {
-      clock.pass(apart);
+      now = now.plus(apart);
       page().mended(OBJECT, List.of("rival"));
     }
   }
 
   private Disputes.Page page() {
     return disputes.page(OWNER, 1);
-  }
-
-  /** Moves only when it is told to. */
-  private static final class HandClock extends Clock {
-    private Instant now = Instant.parse("2030-01-01T00:00:00Z");
-
-    void pass(Duration time) {
-      now = now.plus(time);
-    }
-
-    @Override
-    public ZoneId getZone() {
-      return ZoneOffset.UTC;
-    }
-
-    @Override
-    public Clock withZone(ZoneId zone) {
-      throw new UnsupportedOperationException("only the instant counts");
-    }
-
-    @Override
-    public Instant instant() {
-      return now;
-    }
   }
 }

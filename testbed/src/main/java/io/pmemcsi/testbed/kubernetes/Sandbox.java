@@ -5,6 +5,7 @@ import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
 import io.fabric8.kubernetes.api.model.authentication.TokenRequest;
 import io.fabric8.kubernetes.api.model.authentication.TokenRequestBuilder;
+import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewBuilder;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -125,6 +126,27 @@ public final class Sandbox implements AutoCloseable {
     } catch (IOException e) {
       throw new UncheckedIOException("cannot write a kubeconfig for " + serviceAccount, e);
     }
+  }
+
+  /** Whether the server would let a service account of the namespace do that. */
+  public boolean may(String serviceAccount, String verb, String group, String resource) {
+    return client
+        .authorization()
+        .v1()
+        .subjectAccessReview()
+        .create(
+            new SubjectAccessReviewBuilder()
+                .withNewSpec()
+                .withUser("system:serviceaccount:%s:%s".formatted(namespace, serviceAccount))
+                .withNewResourceAttributes()
+                .withVerb(verb)
+                .withGroup(group)
+                .withResource(resource)
+                .endResourceAttributes()
+                .endSpec()
+                .build())
+        .getStatus()
+        .getAllowed();
   }
 
   /** Something to do at the end, before the namespace is deleted; the last one is done first. */

@@ -1,0 +1,29 @@
+package io.pmemcsi.operator;
+
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import io.pmemcsi.api.pmem.PmemCSIDeployment;
+
+/** A PmemCSIDeployment from the text of its spec; nobody checks it on its way. */
+final class PmemResource {
+
+  private PmemResource() {}
+
+  /**
+   * @param spec in YAML, what stands between the braces
+   */
+  static PmemCSIDeployment of(String name, String spec) {
+    PmemCSIDeployment resource =
+        new KubernetesSerialization()
+            .unmarshal(
+                """
+                apiVersion: pmem-csi.intel.com/v1beta1
+                kind: PmemCSIDeployment
+                spec: {%s}
+                """
+                    .formatted(spec),
+                PmemCSIDeployment.class);
+    resource.setMetadata(new ObjectMetaBuilder().withName(name).build());
+    return resource;
+  }
+}
