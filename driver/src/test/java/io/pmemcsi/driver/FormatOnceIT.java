@@ -120,23 +120,25 @@ class FormatOnceIT extends OwnDriver {
   }
 
   @Test
-  void aStraySignatureOnAFreshVolumeIsWiped() throws IOException {
+  void aStraySignatureOnAFreshVolumeIsWipedForARawBlockUser() throws IOException {
     driver.close();
     driver =
         FileModeDriver.start(
             scratch.folder(), new OldContent(runner), new DurableFiles(), FileModeDriver.POOL);
     csi = new Calls(driver);
-
     Volume volume = csi.create("pvc-1", 16 * MIB);
+    assertThat(new Signatures(runner).probe(device(volume)))
+        .isInstanceOf(Signatures.Found.Signature.class);
+
+    csi.publish(volume, scratch.pod("staging"), scratch.pod("raw"), block());
 
     assertThat(new Signatures(runner).probe(device(volume)))
         .isEqualTo(new Signatures.Found.Nothing());
-    assertThat(Ledger.openForReading(scratch.state()).contents(id(volume)))
-        .contains(new Contents.Blank());
+    csi.unpublish(volume.getVolumeId(), scratch.pod("raw"));
   }
 
   @Test
-  void aStraySignatureThatShowsUpBeforeTheFirstUseIsWipedToo() throws IOException {
+  void aStraySignatureOnAFreshVolumeIsWipedBeforeTheFirstMount() throws IOException {
     Volume volume = csi.create("pvc-1", 16 * MIB);
     UUID stray = UUID.randomUUID();
     runner.run(
@@ -152,7 +154,7 @@ class FormatOnceIT extends OwnDriver {
   }
 
   @Test
-  void aCreationThatWasInterruptedWipesWhatItFinds() throws IOException {
+  void whatAnInterruptedCreationHasLeftIsWiped() throws IOException {
     Volume volume = csi.create("pvc-1", 16 * MIB);
     runner.run(Command.of("mkfs.ext4", "-q", "-F", device(volume).toString()));
     driver.close();
@@ -161,9 +163,11 @@ class FormatOnceIT extends OwnDriver {
 
     stagingFails(volume, "ext4").fails(Status.Code.FAILED_PRECONDITION, "CreateVolume again");
     csi.create("pvc-1", 16 * MIB);
+    csi.publish(volume, scratch.pod("staging"), scratch.pod("raw"), block());
 
     assertThat(new Signatures(runner).probe(device(volume)))
         .isEqualTo(new Signatures.Found.Nothing());
+    csi.unpublish(volume.getVolumeId(), scratch.pod("raw"));
   }
 
   @Test

@@ -236,17 +236,18 @@ class ServerIT {
 
   @Test
   void aCancelledCreationLeavesNothingAndTheCapacityStaysKnown() throws Exception {
-    CountDownLatch wiping = new CountDownLatch(1);
+    CountDownLatch attaching = new CountDownLatch(1);
     ProcessRunner real = new ProcessRunner();
     CommandRunner hanging =
         command -> {
-          if (command.program().equals("wipefs")) {
-            wiping.countDown();
+          CommandResult result = real.run(command);
+          if (attaches(command)) {
+            attaching.countDown();
             return real.run(Command.of("sleep", "600"));
           }
-          return real.run(command);
+          return result;
         };
-    try (FileModeDriver driver = start(new OldContent(hanging))) {
+    try (FileModeDriver driver = start(hanging)) {
       Calls csi = new Calls(driver);
       Context.CancellableContext call = Context.current().withCancellation();
       Runnable create =
@@ -254,7 +255,7 @@ class ServerIT {
               assertThatExceptionOfType(StatusRuntimeException.class)
                   .isThrownBy(() -> csi.create("pvc", 16 * MIB));
       Thread caller = Thread.ofVirtual().start(call.wrap(create));
-      assertThat(wiping.await(20, SECONDS)).isTrue();
+      assertThat(attaching.await(20, SECONDS)).isTrue();
 
       call.cancel(null);
 
@@ -302,17 +303,16 @@ class ServerIT {
   @Test
   void aFailingCommandReachesTheCallerAndLeavesNothing() {
     ProcessRunner real = new ProcessRunner();
-    CommandRunner noWipe =
+    CommandRunner noLoopDevices =
         command ->
             real.run(
-                command.program().equals("wipefs")
-                    ? Command.of(
-                        "sh", "-c", "echo wipefs: probing initialization failed >&2; exit 1")
+                attaches(command)
+                    ? Command.of("sh", "-c", "echo losetup: cannot find an unused one >&2; exit 1")
                     : command);
-    try (FileModeDriver driver = start(new OldContent(noWipe))) {
+    try (FileModeDriver driver = start(noLoopDevices)) {
 
       assertThatCall(() -> new Calls(driver).create("pvc", 16 * MIB))
-          .fails(Status.Code.INTERNAL, "probing initialization failed");
+          .fails(Status.Code.INTERNAL, "cannot find an unused one");
     }
   }
 
@@ -322,12 +322,13 @@ class ServerIT {
     boolean[] broken = {true};
     CommandRunner sometimes =
         command -> {
-          boolean fails =
-              broken[0]
-                  && (command.program().equals("wipefs") || command.argv().contains("--detach"));
-          return fails ? real.run(Command.of("false")) : real.run(command);
+          if (broken[0] && attaches(command)) {
+            real.run(command);
+          }
+          boolean fails = broken[0] && (attaches(command) || command.argv().contains("--detach"));
+          return real.run(fails ? Command.of("false") : command);
         };
-    try (FileModeDriver driver = start(new OldContent(sometimes))) {
+    try (FileModeDriver driver = start(sometimes)) {
       Calls csi = new Calls(driver);
       assertThatCall(() -> csi.create("pvc", 16 * MIB)).fails(Status.Code.INTERNAL);
       assertThat(NodeDriver.audit(FileModeDriver.settings(scratch.folder())).toString())
@@ -337,6 +338,10 @@ class ServerIT {
       csi.create("pvc", 16 * MIB);
       csi.deleteByName("pvc");
     }
+  }
+
+  private static boolean attaches(Command command) {
+    return command.program().equals("losetup") && command.argv().contains("--find");
   }
 
   private FileModeDriver start(CommandRunner runner) {

@@ -12,7 +12,8 @@ import java.util.Optional;
  * <p>Implementations may be called from several threads at once, never for one volume at once. They
  * know nothing of the ledger, of filesystems and of mounts: the caller has recorded a volume before
  * it creates the device, wipes a fresh one, and keeps staged volumes from being deleted. Every
- * method may throw a {@link DeviceException}; a failed call leaves what it can undo undone.
+ * method may throw a {@link DeviceException}. A tool that failed or was killed may have done its
+ * work: after a creation that failed the caller deletes the device.
  */
 public interface DeviceManager {
 

@@ -63,12 +63,7 @@ public final class Formatter {
           "volume %s has %d bytes, %s needs at least %d"
               .formatted(entry.id(), device.sizeBytes(), type.text(), type.minimumBytes()));
     }
-    usages.refuseHeld(device);
-    if (signatures.wipe(device.path())) {
-      LOG.atWarn()
-          .addKeyValue("volume", entry.id())
-          .log("There was something on this volume that nobody was given yet: it is wiped.");
-    }
+    wipe(entry, device);
     Filesystem filesystem = new Filesystem(type.text(), UUID.randomUUID());
     runner.run(
         Command.of(type.mkfs(device.path(), device.sizeBytes(), filesystem.uuid()))
@@ -79,6 +74,33 @@ public final class Formatter {
         .addKeyValue("filesystem", filesystem)
         .log("Volume formatted.");
     return type;
+  }
+
+  /** Gives a fresh volume to a user of the raw device: from now on the content is theirs. */
+  void handOutRaw(LedgerEntry entry, Device device) {
+    boolean fresh =
+        volumes
+            .contents(entry)
+            .filter(
+                there -> there instanceof Contents.Blank || there instanceof Contents.Formatting)
+            .isPresent();
+    if (fresh) {
+      wipe(entry, device);
+      // durable before anybody can write to the device, so that it is never formatted later
+      volumes.record(entry, new Contents.RawBlock());
+    }
+  }
+
+  /**
+   * What is on a volume that nobody was given yet belongs to nobody, and could mislead its user.
+   */
+  private void wipe(LedgerEntry entry, Device device) {
+    usages.refuseHeld(device);
+    if (signatures.wipe(device.path())) {
+      LOG.atWarn()
+          .addKeyValue("volume", entry.id())
+          .log("There was something on this volume that nobody was given yet: it is wiped.");
+    }
   }
 
   private static FilesystemType expect(

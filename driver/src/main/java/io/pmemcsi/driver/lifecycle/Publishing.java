@@ -6,7 +6,6 @@ import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.mount.FilesystemType;
 import io.pmemcsi.driver.mount.MountEntry;
 import io.pmemcsi.driver.mount.Mounts;
-import io.pmemcsi.driver.volume.Contents;
 import io.pmemcsi.driver.volume.LedgerEntry;
 import io.pmemcsi.driver.volume.VolumeParameters;
 import java.nio.file.Path;
@@ -167,16 +166,9 @@ public final class Publishing {
       }
       return;
     }
-    // durable before anybody can write to the device, so that it is never formatted later
-    if (volumes.contents(entry).filter(Publishing::neverUsed).isPresent()) {
-      volumes.record(entry, new Contents.RawBlock());
-    }
+    formatter.handOutRaw(entry, device);
     Paths.makeFile(target);
     bind(device.path(), target, readOnly ? List.of("ro") : List.of());
-  }
-
-  private static boolean neverUsed(Contents contents) {
-    return contents instanceof Contents.Blank || contents instanceof Contents.Formatting;
   }
 
   private void publishStaged(

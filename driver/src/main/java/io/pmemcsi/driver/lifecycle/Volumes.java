@@ -7,7 +7,6 @@ import io.pmemcsi.driver.device.Capacity;
 import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.DeviceManager;
-import io.pmemcsi.driver.mount.Signatures;
 import io.pmemcsi.driver.volume.Contents;
 import io.pmemcsi.driver.volume.Ledger;
 import io.pmemcsi.driver.volume.LedgerEntry;
@@ -22,7 +21,7 @@ import org.slf4j.LoggerFactory;
 /**
  * All volumes of this node: made, found, grown, deleted.
  *
- * <p>Making one goes: contents "creating", ledger entry, device, wipe, real size, contents "blank".
+ * <p>Making one goes: contents "creating", ledger entry, device, real size, contents "blank".
  * Whatever step a crash hits, the same call goes on from there. Deleting goes: contents "deleting",
  * device, ledger entry, contents.
  */
@@ -32,15 +31,12 @@ public final class Volumes {
 
   private final Ledger ledger;
   private final Devices devices;
-  private final Signatures signatures;
   private final VolumeLocks locks;
   private final Usages usages;
 
-  public Volumes(
-      Ledger ledger, Devices devices, Signatures signatures, VolumeLocks locks, Usages usages) {
+  public Volumes(Ledger ledger, Devices devices, VolumeLocks locks, Usages usages) {
     this.ledger = ledger;
     this.devices = devices;
-    this.signatures = signatures;
     this.locks = locks;
     this.usages = usages;
   }
@@ -270,7 +266,6 @@ public final class Volumes {
   private LedgerEntry finish(LedgerEntry entry, SizeRange size) {
     try {
       Device device = make(entry, size);
-      signatures.wipe(device.path());
       LedgerEntry finished = entry.withSize(device.sizeBytes());
       if (!finished.equals(entry)) {
         ledger.write(finished);

@@ -16,7 +16,7 @@ public sealed interface Contents {
   /** The device is being made, or its making was interrupted; nobody has seen it yet. */
   record Creating() implements Contents {}
 
-  /** Made, wiped, handed out to nobody. */
+  /** Made, handed out to nobody: whatever is there is a stray. */
   record Blank() implements Contents {}
 
   /** mkfs was started, nobody has mounted the result: what first builds of 2.0 wrote. */

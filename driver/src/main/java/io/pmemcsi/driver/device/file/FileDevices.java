@@ -130,13 +130,8 @@ public final class FileDevices implements DeviceManager {
         () -> {
           long size = reserve(id, file, sizeBytes);
           sync(file);
-          try {
-            // nobody else can have attached a file that is new
-            return new Device(id, loops.attach(file, 0), size);
-          } catch (ToolFailedException e) {
-            Files.deleteIfExists(file);
-            throw e;
-          }
+          // nobody else can have attached a file that is new
+          return new Device(id, loops.attach(file, 0), size);
         });
   }
 
