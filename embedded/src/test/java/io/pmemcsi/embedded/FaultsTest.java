@@ -12,11 +12,14 @@ import io.pmemcsi.embedded.fault.RequestFault.Moment;
 import io.pmemcsi.embedded.fault.SeenEvent;
 import io.pmemcsi.embedded.fault.SeenRequest;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -142,6 +145,30 @@ class FaultsTest {
 
     assertThat(since(start)).isGreaterThanOrEqualTo(LATE);
     assertThat(http.configMaps()).containsExactly("a");
+  }
+
+  @Test
+  void answersCanComeInAnotherOrderThanTheChanges() throws Exception {
+    onWrites(new RequestFault.Delay(Duration.ofSeconds(5), Moment.AFTER));
+    CompletableFuture<Integer> first = new CompletableFuture<>();
+    Thread.ofVirtual().start(() -> first.complete(codeOf("first")));
+    await().untilAsserted(() -> assertThat(http.configMaps()).containsExactly("first"));
+    kubernetes.faults().clear();
+
+    assertThat(http.createConfigMap("second").code()).isEqualTo(201);
+
+    assertThat(first).isNotDone();
+    assertThat(first.get(1, TimeUnit.MINUTES)).isEqualTo(201);
+  }
+
+  private int codeOf(String name) {
+    try {
+      return http.createConfigMap(name).code();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   @Test

@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 class CrashIT {
 
-  private static final int SEEDS = Boolean.getBoolean("pmem-csi.campaign") ? 500 : 2;
+  private static final int SEEDS = Boolean.getBoolean("pmem-csi.campaign") ? 2_000 : 2;
   private static final int AT_ONCE = 6;
   private static final Duration LIMIT = Duration.ofSeconds(60);
   private static final String NAMESPACE = EmbeddedWorld.NAMESPACE;

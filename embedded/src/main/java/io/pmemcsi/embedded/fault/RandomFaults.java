@@ -52,7 +52,7 @@ public record RandomFaults(
       case 1 -> new RequestFault.Fail(503, Moment.BEFORE);
       case 2 -> request.write() ? new RequestFault.Fail(409, Moment.BEFORE) : RequestFault.NONE;
       case 3 -> new RequestFault.Cut(moment);
-      case 4 -> new RequestFault.Delay(Duration.ofMillis(random.nextInt(5, 50)));
+      case 4 -> new RequestFault.Delay(Duration.ofMillis(random.nextInt(5, 50)), moment);
       default -> new RequestFault.Stale(1 + random.nextInt(5));
     };
   }

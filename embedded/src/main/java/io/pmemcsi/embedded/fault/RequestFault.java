@@ -25,8 +25,12 @@ public sealed interface RequestFault {
   /** The connection is cut without an answer. */
   record Cut(Moment moment) implements RequestFault {}
 
-  /** The request is carried out late. */
-  record Delay(Duration duration) implements RequestFault {}
+  /** The request is carried out late, or at once and answered late. */
+  record Delay(Duration duration, Moment moment) implements RequestFault {
+    public Delay(Duration duration) {
+      this(duration, Moment.BEFORE);
+    }
+  }
 
   /** A get or list is answered from the past. */
   record Stale(int changes) implements RequestFault {

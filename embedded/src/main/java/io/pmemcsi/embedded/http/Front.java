@@ -196,12 +196,16 @@ public final class Front implements HttpHandler {
         }
         throw new CutException();
       }
-      case RequestFault.Delay(var duration) -> {
-        if (duration.isPositive()) {
+      case RequestFault.Delay(var duration, var moment) -> {
+        if (!duration.isPositive()) {
+          perform(exchange, request, seen, now);
+        } else if (moment == Moment.BEFORE || request.verb() == Verb.WATCH) {
           Thread.sleep(duration);
           perform(exchange, request, seen, store.now());
         } else {
-          perform(exchange, request, seen, now);
+          var answer = answer(request, now);
+          Thread.sleep(duration);
+          send(exchange, answer);
         }
       }
       case RequestFault.Stale(int changes) ->
@@ -215,8 +219,12 @@ public final class Front implements HttpHandler {
       exchange.getResponseHeaders().set("Content-Type", "application/json");
       watches.serve(exchange, request, seen.number(), faults);
     } else {
-      send(exchange, request.verb().writes() ? api.write(request) : api.read(request, view));
+      send(exchange, answer(request, view));
     }
+  }
+
+  private ApiAnswer answer(ApiRequest request, Store.At view) {
+    return request.verb().writes() ? api.write(request) : api.read(request, view);
   }
 
   private static String reason(int code) {
