@@ -120,7 +120,7 @@ public final class NodeDriver implements AutoCloseable {
     Formatter formatter = new Formatter(volumes, signatures, usages, runner);
     VolumeMounts volumeMounts = new VolumeMounts(mounts, runner);
     KataVolumes kata =
-        new KataVolumes(state, volumes, mounts, loops, new ImageFiles(runner, loops));
+        new KataVolumes(state, volumes, mounts, loops, new ImageFiles(runner, loops), signatures);
     Staging staging = new Staging(volumes, formatter, volumeMounts, usages, runner);
     Publishing publishing =
         new Publishing(

@@ -9,6 +9,8 @@ import csi.v1.ListVolumesRequest;
 import csi.v1.Volume;
 import io.grpc.Status;
 import io.pmemcsi.driver.command.Command;
+import io.pmemcsi.driver.kata.ImageLayout;
+import io.pmemcsi.driver.loop.LoopDevices;
 import io.pmemcsi.driver.mount.Signatures;
 import io.pmemcsi.driver.volume.Contents;
 import io.pmemcsi.driver.volume.DurableFiles;
@@ -23,6 +25,8 @@ import java.nio.file.StandardOpenOption;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A volume that once held a filesystem is never formatted again, whatever has happened to it. */
 class FormatOnceIT extends OwnDriver {
@@ -56,8 +60,12 @@ class FormatOnceIT extends OwnDriver {
   }
 
   private void zero(Volume volume, long offset, int bytes) throws IOException {
-    try (FileChannel channel = FileChannel.open(device(volume), StandardOpenOption.WRITE)) {
-      channel.write(ByteBuffer.allocate(bytes), offset);
+    overwrite(device(volume), new byte[bytes], offset);
+  }
+
+  private static void overwrite(Path file, byte[] content, long offset) throws IOException {
+    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+      channel.write(ByteBuffer.wrap(content), offset);
       channel.force(true);
     }
   }
@@ -211,14 +219,9 @@ class FormatOnceIT extends OwnDriver {
 
   @Test
   void theImageOfAKataVolumeIsMadeOnceOnly() throws IOException {
-    Volume volume =
-        csi.create(Calls.request("kata", 400 * MIB).putParameters("kataContainers", "true"));
+    Volume volume = formattedForKata();
     Path staging = scratch.pod("staging");
     Path target = scratch.pod("target");
-    csi.stage(volume, staging, mount("ext4"));
-    csi.publish(volume, staging, target, mount("ext4"));
-    Files.writeString(target.resolve("data"), "precious");
-    csi.unpublish(volume.getVolumeId(), target);
     Path image = staging.resolve("kata-containers-pmem-csi-vm.img");
     Files.move(image, staging.resolve("moved"));
     driver.close();
@@ -226,7 +229,8 @@ class FormatOnceIT extends OwnDriver {
 
     CsiAssert.assertThatCall(() -> csi.publish(volume, staging, target, mount("")))
         .fails(Status.Code.FAILED_PRECONDITION, "is not made again")
-        .saying("expected kata-containers-pmem-csi-vm.img with ext4");
+        .saying("expected kata-containers-pmem-csi-vm.img, which holds ext4 with UUID ")
+        .saying("found no such file");
 
     assertThat(image).doesNotExist();
     Files.move(staging.resolve("moved"), image);
@@ -234,6 +238,67 @@ class FormatOnceIT extends OwnDriver {
     assertThat(target.resolve("data")).hasContent("precious");
     csi.unpublish(volume.getVolumeId(), target);
     csi.unstage(volume.getVolumeId(), staging);
+  }
+
+  /** A volume that is staged, with data in its image. */
+  private Volume formattedForKata() throws IOException {
+    Volume volume =
+        csi.create(Calls.request("kata", 64 * MIB).putParameters("kataContainers", "true"));
+    csi.stage(volume, scratch.pod("staging"), mount("ext4"));
+    csi.publish(volume, scratch.pod("staging"), scratch.pod("target"), mount("ext4"));
+    Files.writeString(scratch.pod("target").resolve("data"), "precious");
+    csi.unpublish(volume.getVolumeId(), scratch.pod("target"));
+    return volume;
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void theFilesystemInAKataImageHasToBeTheRecordedOne(boolean vanished) throws IOException {
+    Volume volume = formattedForKata();
+    Path staging = scratch.pod("staging");
+    Path target = scratch.pod("target");
+    Contents.Filesystem inside =
+        Ledger.openForReading(scratch.state())
+            .contents(id(volume))
+            .map(Contents.Formatted.class::cast)
+            .flatMap(Contents.Formatted::image)
+            .orElseThrow();
+    Path image = staging.resolve("kata-containers-pmem-csi-vm.img");
+    byte[] good = Files.readAllBytes(image);
+    if (vanished) {
+      overwrite(image, new byte[64 << 10], ImageLayout.HEADER_BYTES);
+    } else {
+      LoopDevices loops = new LoopDevices(runner);
+      Path loop = loops.attach(image, ImageLayout.HEADER_BYTES);
+      runner.run(Command.of("mkfs.ext4", "-q", "-F", loop.toString()));
+      loops.detach(loop);
+    }
+    restart();
+
+    CsiAssert.assertThatCall(() -> csi.publish(volume, staging, target, mount("")))
+        .fails(Status.Code.FAILED_PRECONDITION, volume.getVolumeId())
+        .saying("is not formatted again: expected " + inside)
+        .saying(vanished ? "found no known signature" : "found ext4 with UUID ");
+
+    // nothing is left of the attempt, as nobody takes back what was refused
+    assertThat(scratch.state().resolve("mount").resolve(volume.getVolumeId())).doesNotExist();
+    overwrite(image, good, 0);
+    csi.publish(volume, staging, target, mount(""));
+    assertThat(target.resolve("data")).hasContent("precious");
+    csi.unpublish(volume.getVolumeId(), target);
+    csi.unstage(volume.getVolumeId(), staging);
+  }
+
+  @Test
+  void anotherTypeThanTheOneInAKataImageIsRefused() throws IOException {
+    Volume volume = formattedForKata();
+
+    CsiAssert.assertThatCall(
+            () -> csi.publish(volume, scratch.pod("staging"), scratch.pod("target"), mount("xfs")))
+        .fails(Status.Code.ALREADY_EXISTS, "holds ext4, asked for: xfs");
+
+    Files.delete(scratch.pod("target"));
+    csi.unstage(volume.getVolumeId(), scratch.pod("staging"));
   }
 
   @Test

@@ -46,8 +46,8 @@ public final class Formatter {
       return adoptLegacy(entry, signatures.probe(device.path()), wanted);
     }
     return switch (recorded.get()) {
-      case Contents.Formatted(Filesystem expected, Optional<String> _) ->
-          expect(entry, expected, signatures.probe(device.path()), wanted);
+      case Contents.Formatted(Filesystem expected, Optional<Filesystem> _) ->
+          check(entry).recorded(expected, signatures.probe(device.path()), wanted);
       // handed out to nobody: a filesystem there is a stray one, or mkfs was interrupted
       case Contents.Blank _, Contents.Formatting _ -> format(entry, device, wanted);
       case Contents.RawBlock _ -> useOfBlockUser(entry, signatures.probe(device.path()), wanted);
@@ -103,73 +103,31 @@ public final class Formatter {
     }
   }
 
-  private static FilesystemType expect(
-      LedgerEntry entry, Filesystem expected, Found found, Optional<FilesystemType> wanted) {
-    FilesystemType type = supported(entry, expected.type());
-    refuseOtherType(entry, type, wanted);
-    boolean same =
-        found instanceof Found.Signature(String thereType, String uuid)
-            && thereType.equals(expected.type())
-            && uuid.equalsIgnoreCase(expected.uuid().toString());
-    if (!same) {
-      throw damaged(entry, expected.toString(), found);
-    }
-    return type;
-  }
-
   /** A volume of the original driver: it never says whether it was formatted. */
   private FilesystemType adoptLegacy(
       LedgerEntry entry, Found found, Optional<FilesystemType> wanted) {
-    Found.Signature there = signature(entry, "a filesystem (made by an earlier release)", found);
-    FilesystemType type = supported(entry, there.type());
-    refuseOtherType(entry, type, wanted);
+    Found.Signature there =
+        check(entry).unrecorded("a filesystem (made by an earlier release)", found, wanted);
     volumes.record(
-        entry, new Contents.Formatted(new Filesystem(type.text(), UUID.fromString(there.uuid()))));
+        entry, new Contents.Formatted(new Filesystem(there.type(), UUID.fromString(there.uuid()))));
     LOG.atInfo()
         .addKeyValue("volume", entry.id())
         .addKeyValue("filesystem", there)
         .log("Filesystem found that was not made by this driver, using it.");
-    return type;
+    return type(there);
   }
 
   private static FilesystemType useOfBlockUser(
       LedgerEntry entry, Found found, Optional<FilesystemType> wanted) {
-    Found.Signature there =
-        signature(entry, "a filesystem (it was used as a raw block volume)", found);
-    FilesystemType type = supported(entry, there.type());
-    refuseOtherType(entry, type, wanted);
-    return type;
+    return type(
+        check(entry).unrecorded("a filesystem (it was used as a raw block volume)", found, wanted));
   }
 
-  private static Found.Signature signature(LedgerEntry entry, String expected, Found found) {
-    return switch (found) {
-      case Found.Signature there -> there;
-      case Found.Nothing _, Found.Unreadable _ -> throw damaged(entry, expected, found);
-    };
+  private static FilesystemType type(Found.Signature checked) {
+    return FilesystemType.parse(checked.type()).orElseThrow();
   }
 
-  private static FilesystemType supported(LedgerEntry entry, String type) {
-    return FilesystemType.parse(type)
-        .filter(_ -> !type.isEmpty())
-        .orElseThrow(
-            () ->
-                RefusedException.precondition(
-                    "volume %s holds %s, which is neither ext4 nor xfs: it is left alone"
-                        .formatted(entry.id(), type)));
-  }
-
-  private static void refuseOtherType(
-      LedgerEntry entry, FilesystemType there, Optional<FilesystemType> wanted) {
-    if (wanted.isPresent() && wanted.get() != there) {
-      throw RefusedException.exists(
-          "volume %s holds %s, asked for: %s"
-              .formatted(entry.id(), there.text(), wanted.get().text()));
-    }
-  }
-
-  private static RefusedException damaged(LedgerEntry entry, String expected, Found found) {
-    return RefusedException.precondition(
-        "volume %s is not formatted again: expected %s, found %s. Repair the filesystem or delete the volume"
-            .formatted(entry.id(), expected, found));
+  private static FilesystemCheck check(LedgerEntry entry) {
+    return new FilesystemCheck("volume " + entry.id());
   }
 }

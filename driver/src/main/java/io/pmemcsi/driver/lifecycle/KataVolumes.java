@@ -1,6 +1,7 @@
 package io.pmemcsi.driver.lifecycle;
 
 import io.grpc.Status;
+import io.pmemcsi.driver.command.Cancellation;
 import io.pmemcsi.driver.device.BlockDevices;
 import io.pmemcsi.driver.kata.ImageFiles;
 import io.pmemcsi.driver.kata.ImageLayout;
@@ -9,13 +10,17 @@ import io.pmemcsi.driver.loop.LoopDevices.Loop;
 import io.pmemcsi.driver.mount.FilesystemType;
 import io.pmemcsi.driver.mount.MountEntry;
 import io.pmemcsi.driver.mount.Mounts;
+import io.pmemcsi.driver.mount.Signatures;
+import io.pmemcsi.driver.mount.Signatures.Found;
 import io.pmemcsi.driver.volume.Contents;
+import io.pmemcsi.driver.volume.Contents.Filesystem;
 import io.pmemcsi.driver.volume.LedgerEntry;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.function.Consumer;
 
 /**
@@ -32,14 +37,21 @@ public final class KataVolumes {
   private final Mounts mounts;
   private final LoopDevices loops;
   private final ImageFiles images;
+  private final Signatures signatures;
 
   public KataVolumes(
-      Path stateFolder, Volumes volumes, Mounts mounts, LoopDevices loops, ImageFiles images) {
+      Path stateFolder,
+      Volumes volumes,
+      Mounts mounts,
+      LoopDevices loops,
+      ImageFiles images,
+      Signatures signatures) {
     this.folder = stateFolder.toAbsolutePath().resolve(FOLDER);
     this.volumes = volumes;
     this.mounts = mounts;
     this.loops = loops;
     this.images = images;
+    this.signatures = signatures;
   }
 
   /** Where the volume itself is mounted while it is published. */
@@ -58,6 +70,21 @@ public final class KataVolumes {
       Access.Mount access,
       List<String> options,
       Consumer<Path> mountVolume) {
+    try {
+      show(entry, target, access, options.contains("ro"), mountVolume);
+    } catch (RuntimeException e) {
+      // after a refusal nobody calls NodeUnpublishVolume
+      Cancellation.shielded(() -> giveUp(entry, e));
+      throw e;
+    }
+  }
+
+  private void show(
+      LedgerEntry entry,
+      Path target,
+      Access.Mount access,
+      boolean readOnly,
+      Consumer<Path> mountVolume) {
     Path host = hostMount(entry);
     try {
       Files.createDirectories(folder);
@@ -65,20 +92,18 @@ public final class KataVolumes {
       if (mounts.table().at(host).isEmpty()) {
         mountVolume.accept(host);
       }
-      Optional<FilesystemType> recorded = recorded(entry);
-      refuseOther(entry, host, recorded, access);
-      FilesystemType type = recorded.or(access::type).orElse(FilesystemType.EXT4);
-      Path image = images.ensure(host, type);
+      Optional<Filesystem> recorded = recorded(entry);
+      recorded.ifPresent(expected -> requireImage(entry, host, expected));
+      Path image = images.ensure(host, access.type().orElse(FilesystemType.EXT4));
       Path loop =
           loops
               .find(image, ImageLayout.HEADER_BYTES)
               .map(Loop::device)
               .orElseGet(() -> loops.attach(image, ImageLayout.HEADER_BYTES));
-      if (!isMounted(target, loop, options.contains("ro"))) {
-        mounts.mount(loop, target, type, options.contains("ro") ? List.of("ro") : List.of());
+      if (!isMounted(target, loop, readOnly)) {
+        FilesystemType type = check(entry, recorded, loop, access.type());
+        mounts.mount(loop, target, type, readOnly ? List.of("ro") : List.of());
       }
-      // before a pod can write to it
-      record(entry, type);
     } catch (IOException e) {
       throw new RefusedException(
           Status.Code.INTERNAL,
@@ -86,42 +111,53 @@ public final class KataVolumes {
     }
   }
 
+  private void giveUp(LedgerEntry entry, RuntimeException reason) {
+    try {
+      takeDown(entry);
+    } catch (RuntimeException e) {
+      // NodeUnpublishVolume tries again, and until then the audit reports it
+      reason.addSuppressed(e);
+    }
+  }
+
   /** The filesystem in the image that a pod once had. */
-  private Optional<FilesystemType> recorded(LedgerEntry entry) {
+  private Optional<Filesystem> recorded(LedgerEntry entry) {
     return volumes
         .contents(entry)
         .flatMap(
             contents ->
-                contents instanceof Contents.Formatted(var _, Optional<String> image)
+                contents instanceof Contents.Formatted(var _, Optional<Filesystem> image)
                     ? image
-                    : Optional.empty())
-        .flatMap(FilesystemType::parse);
+                    : Optional.empty());
   }
 
-  private void record(LedgerEntry entry, FilesystemType type) {
+  /** What is in the image: as recorded, or recorded now, before a pod can write to it. */
+  private FilesystemType check(
+      LedgerEntry entry,
+      Optional<Filesystem> recorded,
+      Path loop,
+      Optional<FilesystemType> wanted) {
+    FilesystemCheck check = new FilesystemCheck("the image file of volume " + entry.id());
+    Found found = signatures.probe(loop);
+    if (recorded.isPresent()) {
+      return check.recorded(recorded.get(), found, wanted);
+    }
+    Found.Signature there = check.unrecorded("a filesystem", found, wanted);
     if (volumes.contents(entry).orElse(null)
-            instanceof Contents.Formatted(Contents.Filesystem filesystem, Optional<String> image)
-        && image.isEmpty()) {
-      volumes.record(entry, new Contents.Formatted(filesystem, Optional.of(type.text())));
+        instanceof Contents.Formatted(Filesystem volume, Optional<Filesystem> _)) {
+      Filesystem inside = new Filesystem(there.type(), UUID.fromString(there.uuid()));
+      volumes.record(entry, new Contents.Formatted(volume, Optional.of(inside)));
     }
+    return FilesystemType.parse(there.type()).orElseThrow();
   }
 
-  private static void refuseOther(
-      LedgerEntry entry, Path host, Optional<FilesystemType> recorded, Access.Mount access) {
-    if (recorded.isEmpty()) {
-      return;
-    }
+  private static void requireImage(LedgerEntry entry, Path host, Filesystem expected) {
     Path image = host.resolve(ImageFiles.NAME);
     if (!Files.exists(image)) {
       throw RefusedException.precondition(
-          "the image file of volume %s is not made again: expected %s with %s, found no such file."
-                  .formatted(entry.id(), image.getFileName(), recorded.get().text())
+          "the image file of volume %s is not made again: expected %s, which holds %s, found no such file."
+                  .formatted(entry.id(), image.getFileName(), expected)
               + " Bring it back or delete the volume");
-    }
-    if (access.type().filter(asked -> asked != recorded.get()).isPresent()) {
-      throw RefusedException.exists(
-          "the image file of volume %s holds %s, asked for: %s"
-              .formatted(entry.id(), recorded.get().text(), access.type().get().text()));
     }
   }
 
@@ -132,6 +168,10 @@ public final class KataVolumes {
       refuseForeign(entry, there.get());
       mounts.unmount(target);
     }
+    takeDown(entry);
+  }
+
+  private void takeDown(LedgerEntry entry) {
     Path host = hostMount(entry);
     Path image = host.resolve(ImageFiles.NAME);
     if (Files.exists(image)) {

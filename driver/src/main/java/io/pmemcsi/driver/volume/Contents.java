@@ -25,9 +25,9 @@ public sealed interface Contents {
   /**
    * Holds this filesystem, and maybe data.
    *
-   * @param image the type of the filesystem in the image file of a Kata volume, once a pod had it
+   * @param image the filesystem in the image file of a Kata volume, recorded before a pod gets it
    */
-  record Formatted(Filesystem filesystem, Optional<String> image) implements Contents {
+  record Formatted(Filesystem filesystem, Optional<Filesystem> image) implements Contents {
     public Formatted(Filesystem filesystem) {
       this(filesystem, Optional.empty());
     }

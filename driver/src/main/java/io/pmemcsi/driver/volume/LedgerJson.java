@@ -56,9 +56,13 @@ final class LedgerJson {
       case Contents.Creating _ -> json.put("state", "creating");
       case Contents.Blank _ -> json.put("state", "blank");
       case Contents.Formatting(Filesystem filesystem) -> put(json, "formatting", filesystem);
-      case Contents.Formatted(Filesystem filesystem, Optional<String> image) -> {
+      case Contents.Formatted(Filesystem filesystem, Optional<Filesystem> image) -> {
         put(json, "formatted", filesystem);
-        image.ifPresent(type -> json.put("image", type));
+        image.ifPresent(
+            inside -> {
+              json.put("image", inside.type());
+              json.put("imageUuid", inside.uuid().toString());
+            });
       }
       case Contents.RawBlock _ -> json.put("state", "block");
       case Contents.Deleting _ -> json.put("state", "deleting");
@@ -72,8 +76,9 @@ final class LedgerJson {
     return switch (state) {
       case "creating" -> new Contents.Creating();
       case "blank" -> new Contents.Blank();
-      case "formatting" -> new Contents.Formatting(filesystem(json));
-      case "formatted" -> new Contents.Formatted(filesystem(json), json.path("image").text());
+      case "formatting" -> new Contents.Formatting(filesystem(json, "filesystem", "uuid"));
+      case "formatted" ->
+          new Contents.Formatted(filesystem(json, "filesystem", "uuid"), imageFilesystem(json));
       case "block" -> new Contents.RawBlock();
       case "deleting" -> new Contents.Deleting();
       default -> throw new IOException("unknown state \"%s\"".formatted(state));
@@ -86,12 +91,19 @@ final class LedgerJson {
     json.put("uuid", filesystem.uuid().toString());
   }
 
-  private static Filesystem filesystem(Json json) throws IOException {
-    String uuid = text(json, "uuid");
+  private static Optional<Filesystem> imageFilesystem(Json json) throws IOException {
+    return json.path("image").text().isPresent()
+        ? Optional.of(filesystem(json, "image", "imageUuid"))
+        : Optional.empty();
+  }
+
+  private static Filesystem filesystem(Json json, String typeKey, String uuidKey)
+      throws IOException {
+    String uuid = text(json, uuidKey);
     try {
-      return new Filesystem(text(json, "filesystem"), UUID.fromString(uuid));
+      return new Filesystem(text(json, typeKey), UUID.fromString(uuid));
     } catch (IllegalArgumentException e) {
-      throw new IOException("uuid \"%s\" is not a UUID".formatted(uuid), e);
+      throw new IOException("%s \"%s\" is not a UUID".formatted(uuidKey, uuid), e);
     }
   }
 

@@ -138,7 +138,7 @@ class LedgerTest {
         new Contents.Blank(),
         new Contents.Formatting(filesystem),
         new Contents.Formatted(filesystem),
-        new Contents.Formatted(filesystem, Optional.of("xfs")),
+        new Contents.Formatted(filesystem, Optional.of(new Filesystem("xfs", UUID.randomUUID()))),
         new Contents.RawBlock(),
         new Contents.Deleting());
   }
