@@ -161,8 +161,9 @@ class ProgramTest {
 
     assertThat(run("operator -v=0 -image=i --kubeconfig=" + file)).isEqualTo(1);
     assertThat(err())
-        .contains("pmem-csi: cannot reach the API server http://127.0.0.1:1")
-        .contains("; check --kubeconfig");
+        .startsWith("pmem-csi: cannot reach the API server http://127.0.0.1:1")
+        .contains("; check --kubeconfig")
+        .hasLineCount(1);
   }
 
   @Test
@@ -172,7 +173,7 @@ class ProgramTest {
     environment.put("HOME", home.toString());
 
     assertThat(run("operator -v=0 -image=i")).isEqualTo(1);
-    assertThat(err()).startsWith("pmem-csi: kubeconfig " + file + ": it is a Pod");
+    assertThat(err()).startsWith("pmem-csi: kubeconfig " + file + ": it is a Pod").hasLineCount(1);
   }
 
   @Test
@@ -211,7 +212,24 @@ class ProgramTest {
   @ValueSource(strings = {"webhooks", "controller"})
   void modesThatAreNotThereSaySo(String mode) {
     assertThat(run("driver -v=0 -mode=" + mode)).isEqualTo(1);
-    assertThat(err()).startsWith("pmem-csi: -mode=" + mode + " is not part of this release");
+    assertThat(err())
+        .startsWith("pmem-csi: -mode=" + mode + " is not part of this release")
+        .hasLineCount(1);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "driver audit -deviceManager=file -statePath=/no/such | failed to audit: there is no folder"
+            + " /no/such: name",
+        "driver -v=0 -deviceManager=file -statePath=/no/such/state -endpoint=unix:///no/such.sock |"
+            + " failed to initialize driver: there is no folder /no/such: make it",
+      })
+  void aStateFolderThatCannotBeIsOneLineAndExitCodeOne(String line, String message) {
+    assertThat(run(line)).isEqualTo(1);
+    assertThat(err()).startsWith("pmem-csi: " + message).contains("-statePath").hasLineCount(1);
+    assertThat(out()).isEmpty();
   }
 
   @Test
@@ -219,7 +237,7 @@ class ProgramTest {
     Path file = Files.writeString(folder.resolve("config.yaml"), "replicas: 2\n");
 
     assertThat(run("operator --config=" + file)).isEqualTo(1);
-    assertThat(err()).contains(file.toString(), "replicas: is not a key");
+    assertThat(err()).contains(file.toString(), "replicas: is not a key").hasLineCount(1);
     assertThat(out()).isEmpty();
   }
 

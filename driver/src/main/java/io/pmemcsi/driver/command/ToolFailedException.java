@@ -28,7 +28,10 @@ public final class ToolFailedException extends RuntimeException {
   /** The program is missing or may not be executed. */
   public static ToolFailedException notStarted(Command command, String why) {
     return new ToolFailedException(
-        Reason.NOT_STARTED, "cannot run %s: %s".formatted(command.program(), why), -1, "");
+        Reason.NOT_STARTED,
+        "cannot run %s, is it installed? %s".formatted(command.program(), why),
+        -1,
+        "");
   }
 
   /** The program ended with a code that is not an answer. */

@@ -42,6 +42,11 @@ public final class Ledger {
 
   /** Opens the ledger in a state folder, which is made when its parent exists. */
   public static Ledger open(Path stateFolder, StateFiles files) {
+    Path parent = stateFolder.toAbsolutePath().getParent();
+    if (parent != null && !Files.isDirectory(parent)) {
+      throw LedgerException.noFolder(
+          parent, "make it for the state folder, or name another one with -statePath");
+    }
     Ledger ledger = new Ledger(stateFolder, files);
     makeFolder(stateFolder);
     makeFolder(ledger.contentsFolder);
@@ -51,6 +56,10 @@ public final class Ledger {
 
   /** Reads the ledger of a driver that may be running; nothing is made or changed. */
   public static Ledger openForReading(Path stateFolder) {
+    if (!Files.isDirectory(stateFolder)) {
+      throw LedgerException.noFolder(
+          stateFolder, "name the state folder of a driver that has run here with -statePath");
+    }
     Ledger ledger = new Ledger(stateFolder, new DurableFiles());
     ledger.load();
     return ledger;

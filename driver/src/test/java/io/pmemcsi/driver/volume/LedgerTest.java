@@ -216,7 +216,18 @@ class LedgerTest {
 
     assertThatExceptionOfType(LedgerException.class)
         .isThrownBy(this::open)
-        .withMessageContaining(folder.toString());
+        .withMessage(
+            "there is no folder %s: make it for the state folder, or name another one with"
+                + " -statePath",
+            folder.getParent());
+  }
+
+  @Test
+  void aLookAtAStateFolderThatIsNotThereSaysSoAndMakesNone() {
+    assertThatExceptionOfType(LedgerException.class)
+        .isThrownBy(() -> Ledger.openForReading(folder))
+        .withMessageStartingWith("there is no folder " + folder);
+    assertThat(folder).doesNotExist();
   }
 
   @Test
