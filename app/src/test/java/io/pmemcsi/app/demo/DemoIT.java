@@ -50,10 +50,12 @@ class DemoIT {
         .contains("Initializing", "Running", "DaemonSet", "pmem-csi-intel-com-node", "It is back")
         .contains(
             "samples/pmem-csi.yaml", "samples/pmem-csi-controller.yaml", "samples/hostpath.yaml")
+        .contains("Nodes (simulated): ", "Its status (pods are simulated):")
+        .contains("Its conditions (pods are simulated):")
         .contains("nothing is left behind");
     // missing programs are no excuse: build/tools installs them
     if (mayMount()) {
-      assertThat(shown).doesNotContain("LEFT OUT");
+      assertThat(shown).doesNotContain("LEFT OUT").contains("memory is simulated by sparse files");
       for (String step : STEPS) {
         assertThat(shown)
             .as("time and capacity of " + step)

@@ -7,13 +7,27 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class BinariesTest {
 
+  private static final List<String> PROGRAMS =
+      List.of(
+          "etcd",
+          "kube-apiserver",
+          "kube-controller-manager",
+          "kube-scheduler",
+          "kubemark",
+          "kubectl");
+
   @TempDir private Path folder;
+  @TempDir private Path machine;
+  @TempDir private Path tools;
 
   @Test
   void theFolderInTheEnvironmentWins() throws IOException {
@@ -47,9 +61,90 @@ class BinariesTest {
         .hasMessageContaining("make setup");
   }
 
+  @Test
+  void theSetUpTakesTheFolderInTheEnvironmentAndBuildsNothing() throws Exception {
+    for (String name : PROGRAMS) {
+      program(name);
+    }
+
+    Answer answer = setUp();
+
+    assertThat(answer).isEqualTo(new Answer(0, folder + "\n", ""));
+    assertThat(machine).isEmptyDirectory();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"etcd", "kube-apiserver"})
+  void theSetUpRefusesAFolderThatMissesAProgramInOneSentence(String missing) throws Exception {
+    for (String name : PROGRAMS) {
+      program(name);
+    }
+    Files.delete(folder.resolve(missing));
+
+    Answer answer = setUp();
+
+    assertThat(answer)
+        .isEqualTo(
+            new Answer(
+                1,
+                "",
+                "testbed-kubernetes: KUBEBUILDER_ASSETS names %s, which has no program %s:"
+                        .formatted(folder, missing)
+                    + " name another folder, or unset it.\n"));
+    assertThat(machine).isEmptyDirectory();
+  }
+
+  @Test
+  void theSetUpSaysWhichProgramSomeTestsWillMiss() throws Exception {
+    for (String name : PROGRAMS) {
+      program(name);
+    }
+    Files.delete(folder.resolve("kubemark"));
+
+    Answer answer = setUp();
+
+    assertThat(answer.exitCode()).isZero();
+    assertThat(answer.err())
+        .isEqualTo(
+            "testbed-kubernetes: %s has no program kubemark: tests that need it are skipped.\n"
+                .formatted(folder));
+  }
+
+  private record Answer(int exitCode, String out, String err) {}
+
+  /** The script that make calls, on a machine where building and downloading leave a trace. */
+  private Answer setUp() throws IOException, InterruptedException {
+    for (String tool : List.of("apt-get", "dpkg-deb", "go", "make", "curl", "wget")) {
+      script(tools.resolve(tool), "touch %s/$(basename $0); exit 1".formatted(machine));
+    }
+    for (String tool : List.of("setpriv", "unshare", "ip", "socat")) {
+      script(tools.resolve(tool), "exit 1");
+    }
+    Path out = tools.resolve("out");
+    Path err = tools.resolve("err");
+    ProcessBuilder builder =
+        new ProcessBuilder(Path.of("kubernetes/binaries").toAbsolutePath().toString())
+            .redirectOutput(out.toFile())
+            .redirectError(err.toFile());
+    builder.environment().clear();
+    builder
+        .environment()
+        .putAll(
+            Map.of(
+                "PATH", tools + ":/usr/bin:/bin",
+                "HOME", machine.toString(),
+                "XDG_CACHE_HOME", machine.toString(),
+                "KUBEBUILDER_ASSETS", folder.toString()));
+    int exitCode = builder.start().waitFor();
+    return new Answer(exitCode, Files.readString(out), Files.readString(err));
+  }
+
   private void program(String name) throws IOException {
-    Files.createFile(
-        folder.resolve(name),
-        PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    script(folder.resolve(name), "exit 1");
+  }
+
+  private static void script(Path file, String line) throws IOException {
+    Files.writeString(file, "#!/bin/sh\n" + line + "\n");
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwx------"));
   }
 }

@@ -16,11 +16,16 @@ import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 @WithKubernetes(controllers = false)
 class ControlPlaneIT {
+
+  private static final int MANY = 20;
 
   @Test
   void eachTestHasAnEmptyNamespaceOfItsOwn(Sandbox sandbox, KubernetesClient client) {
@@ -32,6 +37,32 @@ class ControlPlaneIT {
       assertThat(client.configMaps().withName("settings").get().getData())
           .containsEntry("colour", "red");
     }
+  }
+
+  @Test
+  void oneControlPlaneGivesAwayAnyNumberOfSandboxes(Sandbox sandbox, KubernetesClient client) {
+    Set<Long> servers = servers();
+    assertThat(servers).isNotEmpty();
+    String cluster = client.namespaces().withName("kube-system").get().getMetadata().getUid();
+    Set<String> namespaces = new HashSet<>();
+
+    for (int i = 0; i < MANY; i++) {
+      try (Sandbox next = sandbox.cluster().newSandbox("next")) {
+        assertThat(namespaces.add(next.namespace())).isTrue();
+        assertThat(next.client().namespaces().withName("kube-system").get().getMetadata().getUid())
+            .isEqualTo(cluster);
+      }
+    }
+
+    assertThat(servers()).isEqualTo(servers);
+  }
+
+  private static Set<Long> servers() {
+    return ProcessHandle.current()
+        .descendants()
+        .filter(process -> process.info().command().orElse("").endsWith("/kube-apiserver"))
+        .map(ProcessHandle::pid)
+        .collect(Collectors.toSet());
   }
 
   @Test
