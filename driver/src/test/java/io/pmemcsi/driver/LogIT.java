@@ -1,0 +1,104 @@
+package io.pmemcsi.driver;
+
+import static io.pmemcsi.driver.Calls.MIB;
+import static io.pmemcsi.driver.Calls.mount;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import csi.v1.NodeGetVolumeStatsRequest;
+import csi.v1.NodeStageVolumeRequest;
+import csi.v1.Volume;
+import io.grpc.Status;
+import io.pmemcsi.base.log.LogFormat;
+import io.pmemcsi.base.log.Logging;
+import io.pmemcsi.base.log.Verbosity;
+import java.io.ByteArrayOutputStream;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What the log tells of calls, at each of the levels that an administrator chooses from. */
+class LogIT extends SharedDriver {
+
+  private final ByteArrayOutputStream log = new ByteArrayOutputStream();
+
+  @AfterEach
+  void beSilentAgain() {
+    Logging.configure(LogFormat.TEXT, new Verbosity(0), OutputStream.nullOutputStream());
+  }
+
+  @Test
+  void callsAndTheirFailuresAreToldInProduction() {
+    tell(3);
+
+    useAVolume();
+    CsiAssert.assertThatCall(() -> csi.unstage(UNKNOWN, staging()))
+        .fails(Status.Code.NOT_FOUND, UNKNOWN);
+
+    assertThat(log())
+        .containsPattern(
+            "(?m)^I.*Call started\\. method=\"csi.v1.Node/NodeStageVolume\""
+                + " request-counter=\"?\\d+")
+        .containsPattern(
+            "(?m)^E.*Call failed\\. method=\"csi.v1.Node/NodeUnstageVolume\""
+                + " request-counter=\"?\\d+.*"
+                + UNKNOWN)
+        .contains("Volume formatted.")
+        .doesNotContain("Command started.", "Request.");
+  }
+
+  @Test
+  void commandsAreToldOneLevelHigher() {
+    tell(4);
+
+    useAVolume();
+
+    assertThat(log())
+        .containsPattern("Command started\\. command=\"mkfs.ext4 .*/dev/loop")
+        .containsPattern("Command ended\\. command=\"mkfs.ext4\" exit=\"?0")
+        .doesNotContain("Command output.", "Request.");
+  }
+
+  @Test
+  void requestsAnswersAndOutputAreToldForDebuggingButNoSecrets() {
+    tell(5);
+
+    useAVolume();
+
+    assertThat(log())
+        .containsPattern("Request\\. .*" + staging())
+        .containsPattern("Response\\. .*pvc-logged")
+        .containsPattern("Command output\\. command=\"stat\" stdout=\"4096 ")
+        .doesNotContain("hunter2", "password");
+  }
+
+  private void tell(int level) {
+    log.reset();
+    Logging.configure(LogFormat.TEXT, new Verbosity(level), log);
+  }
+
+  private String log() {
+    return log.toString(StandardCharsets.UTF_8);
+  }
+
+  private void useAVolume() {
+    Volume volume = csi.create("pvc-logged", 16 * MIB);
+    driver
+        .node()
+        .nodeStageVolume(
+            NodeStageVolumeRequest.newBuilder()
+                .setVolumeId(volume.getVolumeId())
+                .setStagingTargetPath(staging().toString())
+                .setVolumeCapability(mount("ext4"))
+                .putSecrets("password", "hunter2")
+                .build());
+    driver
+        .node()
+        .nodeGetVolumeStats(
+            NodeGetVolumeStatsRequest.newBuilder()
+                .setVolumeId(volume.getVolumeId())
+                .setVolumePath(staging().toString())
+                .build());
+    csi.unstage(volume.getVolumeId(), staging());
+  }
+}
