@@ -120,7 +120,10 @@ public final class OperatorBenchmark implements Benchmark {
               160, "heap in use with %d resources".formatted(MANY), operator.liveHeap(), "MB"));
       figures.add(
           Figure.atMost(
-              0, "writes in an idle minute with %d resources".formatted(MANY), idleWrites(), ""));
+              0,
+              "writes in an idle minute with %d resources, besides the lease".formatted(MANY),
+              idleWrites(),
+              ""));
       System.out.printf("(the whole process is %.0f MB big)%n", operator.resident());
       return figures;
     }

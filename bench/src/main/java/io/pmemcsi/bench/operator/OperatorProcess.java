@@ -1,5 +1,7 @@
 package io.pmemcsi.bench.operator;
 
+import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
+import io.pmemcsi.operator.OperatorProgram;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.process.ChildProcess;
 import java.io.IOException;
@@ -17,7 +19,10 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** {@code bin/pmem-csi operator} with the settings and the rights that it has in a cluster. */
+/**
+ * {@code bin/pmem-csi operator} with the settings and the rights that it has in a cluster, leader
+ * election included.
+ */
 final class OperatorProcess implements AutoCloseable {
 
   static final String IMAGE = "registry.example.com/pmem-csi-driver:bench";
@@ -32,7 +37,7 @@ final class OperatorProcess implements AutoCloseable {
     this.process = process;
   }
 
-  /** Returns when it says that it is ready. */
+  /** Returns when it says that it is ready, and leads. */
   static OperatorProcess start(Sandbox sandbox, Path kubeconfig) throws IOException {
     int port;
     try (var free = new ServerSocket(0)) {
@@ -49,10 +54,25 @@ final class OperatorProcess implements AutoCloseable {
                 "operator",
                 "--kubeconfig=" + kubeconfig,
                 "--image=" + IMAGE,
+                "--leader-election",
                 "--metrics-addr=127.0.0.1:" + port),
             Map.of("WATCH_NAMESPACE", sandbox.namespace()));
-    process.awaitReady(LIMIT, () -> isReady(port));
+    process.awaitReady(LIMIT, () -> isReady(port) && leads(sandbox));
     return new OperatorProcess(process);
+  }
+
+  /** Each gives the lease back when it ends, so whoever holds it is this one. */
+  private static boolean leads(Sandbox sandbox) {
+    Lease lease =
+        sandbox
+            .client()
+            .leases()
+            .inNamespace(sandbox.namespace())
+            .withName(OperatorProgram.LEASE)
+            .get();
+    return lease != null
+        && lease.getSpec().getHolderIdentity() != null
+        && !lease.getSpec().getHolderIdentity().isEmpty();
   }
 
   /** The heap that it has taken from the machine, in MB. */
@@ -78,7 +98,11 @@ final class OperatorProcess implements AutoCloseable {
 
   @Override
   public void close() {
-    process.close();
+    try {
+      process.end(LIMIT);
+    } finally {
+      process.close();
+    }
     try {
       Files.deleteIfExists(process.log());
     } catch (IOException e) {

@@ -127,6 +127,20 @@ public final class ChildProcess implements AutoCloseable {
     }
   }
 
+  /** Asks the program to end and waits until it has; unlike a killed one it may tidy up. */
+  public void end(Duration limit) {
+    process.destroy();
+    try {
+      if (!process.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS)) {
+        throw new IllegalStateException(
+            "%s (process %d) does not end when asked to: %s"
+                .formatted(name, process.pid(), logTail()));
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
   /** Kills the program: what it would still want to tidy up is thrown away with its folder. */
   @Override
   public void close() {
