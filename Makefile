@@ -19,6 +19,10 @@ build: ## compiles and packs the program that bin/pmem-csi starts
 	$(MVN) --quiet --threads 2 package -Dmaven.test.skip
 	build/train-aot
 
+.PHONY: dist
+dist: build ## lays the program out in target/dist as an image has it (see deploy/image/Containerfile)
+	build/dist
+
 .PHONY: check
 check: ## the quick loop: format, compile, static checks, unit tests
 	@SECONDS=0; $(MVN) --threads 2 test; echo "make check took $$SECONDS s"

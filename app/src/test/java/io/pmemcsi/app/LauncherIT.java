@@ -27,11 +27,34 @@ class LauncherIT {
   @TempDir private Path folder;
 
   @ParameterizedTest
-  @CsvSource({"pmem-csi,version", "pmem-csi-driver,-version", "pmem-csi-operator,--version"})
+  @CsvSource({
+    "pmem-csi,version",
+    "pmem-csi-driver,-version",
+    "pmem-csi-driver,--version",
+    "pmem-csi-operator,-version",
+    "pmem-csi-operator,--version"
+  })
   void everyNameOfTheProgramWorks(String name, String argument) throws Exception {
-    Process process = start(name, List.of(argument));
+    assertPrintsItsVersion(start(name, List.of(argument)));
+  }
 
+  /** From the folder that deploy/image/Containerfile copies, with the Java of the image. */
+  @ParameterizedTest
+  @CsvSource({"pmem-csi-driver,--version", "pmem-csi-operator,-version"})
+  void everyNameOfTheProgramWorksInAnImage(String name, String argument) throws Exception {
+    Path local = dist(folder.resolve("local"));
+    Path java = Path.of(System.getProperty("java.home"), "bin");
+
+    assertPrintsItsVersion(
+        start(
+            local.resolve("bin").resolve(name),
+            List.of(argument),
+            "PATH=" + java + ":" + System.getenv("PATH")));
+  }
+
+  private void assertPrintsItsVersion(Process process) throws Exception {
     assertThat(process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    assertThat(err()).isEmpty();
     assertThat(out()).isEqualTo(Version.current() + "\n");
     assertThat(process.exitValue()).isZero();
   }
@@ -141,38 +164,22 @@ class LauncherIT {
   @Test
   void aCacheOfAnotherBuildIsLeftAsideInSilence() throws Exception {
     train();
-    Path home = folder.resolve("image");
-    copyProgram(home);
+    Path home = dist(folder.resolve("image"));
+    // a cache is for one JDK
+    Files.createSymbolicLink(
+        home.resolve("lib/pmem-csi/runtime"), Path.of(System.getProperty("java.home")));
     Path jar = home.resolve("lib/pmem-csi/pmem-csi.jar");
     FileTime built = Files.getLastModifiedTime(jar);
     Files.setLastModifiedTime(jar, FileTime.from(built.toInstant().plusSeconds(1)));
 
-    Process process = start(home.resolve("bin/pmem-csi-driver"), List.of("-version"));
-
-    assertThat(process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
-    assertThat(process.exitValue()).isZero();
-    assertThat(out()).isEqualTo(Version.current() + "\n");
-    assertThat(err()).isEmpty();
+    assertPrintsItsVersion(start(home.resolve("bin/pmem-csi-driver"), List.of("-version")));
   }
 
   /** Lays the program out as an image has it. */
-  private void copyProgram(Path home) throws Exception {
-    Process process =
-        new ProcessBuilder(
-                "sh",
-                "-ec",
-                """
-                mkdir -p "$1/bin" "$1/lib/pmem-csi"
-                cp -a ../bin/pmem-csi ../bin/pmem-csi-driver "$1/bin"
-                cp -a target/pmem-csi.jar target/lib target/aot "$1/lib/pmem-csi"
-                ln -s "$2" "$1/lib/pmem-csi/runtime"
-                """,
-                "sh",
-                home.toString(),
-                System.getProperty("java.home"))
-            .inheritIO()
-            .start();
+  private static Path dist(Path home) throws Exception {
+    Process process = new ProcessBuilder("../build/dist", home.toString()).inheritIO().start();
     assertThat(process.waitFor()).isZero();
+    return home;
   }
 
   /** At once where the cache is there already. */
