@@ -27,7 +27,8 @@ public record PmemCSIDeploymentStatus(
     @JsonPropertyDescription(
             "Nodes on which the driver runs but finds no persistent memory that it may use.")
         List<UnpreparedNode> unpreparedNodes,
-    @JsonPropertyDescription("When the certificate of the controller runs out.")
+    @JsonPropertyDescription(
+            "When the certificate of the controller runs out, or one that vouches for it.")
         @Nullable Instant certificateExpires,
     @JsonPropertyDescription("When this status changed last.") @Nullable Instant lastUpdated) {
 

@@ -1,33 +1,27 @@
 package io.pmemcsi.operator.certs;
 
+import static java.util.Comparator.naturalOrder;
+
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.PrivateKey;
 import java.security.PublicKey;
 import java.security.Signature;
-import java.security.cert.CertPathValidator;
-import java.security.cert.CertPathValidatorException;
-import java.security.cert.CertificateFactory;
 import java.security.cert.CertificateParsingException;
-import java.security.cert.PKIXParameters;
-import java.security.cert.TrustAnchor;
 import java.security.cert.X509Certificate;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Date;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Collectors;
 
 /**
  * Whether a server with these files will be believed.
  *
  * @param broken what keeps every client from connecting
  * @param missingNames names by which the server is called but which its certificate does not have
- * @param expires when the server's certificate runs out
+ * @param expires when the first certificate runs out on the way from the server's to the CA's
  */
 public record CertificateCheck(List<String> broken, List<String> missingNames, Instant expires) {
 
@@ -53,54 +47,41 @@ public record CertificateCheck(List<String> broken, List<String> missingNames, I
     if (!belongTogether(leaf.getPublicKey(), key)) {
       broken.add("the key does not belong to the certificate");
     }
-    dates(leaf, now).ifPresent(broken::add);
+    var dated = new ArrayList<>(List.of(leaf));
+    Validity.problem("the certificate", "replace it", leaf, now).ifPresent(broken::add);
+    for (X509Certificate between : chain.subList(1, chain.size())) {
+      if (!authority.contains(between)) {
+        dated.add(between);
+        Validity.problem(
+                "the intermediate certificate \"%s\"".formatted(subject(between)),
+                "replace it",
+                between,
+                now)
+            .ifPresent(broken::add);
+      }
+    }
     if (broken.isEmpty()) {
-      chain(authority, chain, now).ifPresent(broken::add);
+      switch (Trust.of(chain, authority, now)) {
+        case Trust.Nobody(String why) -> broken.add(why);
+        case Trust.By(X509Certificate anchor) -> {
+          dated.add(anchor);
+          Validity.problem(
+                  "the CA certificate \"%s\"".formatted(subject(anchor)),
+                  "replace it, and what it has signed",
+                  anchor,
+                  now)
+              .ifPresent(broken::add);
+        }
+      }
     }
     Set<String> has = names(leaf);
     List<String> missing = names.stream().filter(name -> !covered(name, has)).toList();
-    return new CertificateCheck(broken, missing, leaf.getNotAfter().toInstant());
+    return new CertificateCheck(
+        broken, missing, dated.stream().map(Validity::expires).min(naturalOrder()).orElseThrow());
   }
 
-  private static Optional<String> dates(X509Certificate certificate, Instant now) {
-    if (now.isAfter(certificate.getNotAfter().toInstant())) {
-      return Optional.of(
-          "the certificate ran out on %s: replace it"
-              .formatted(certificate.getNotAfter().toInstant()));
-    }
-    if (now.isBefore(certificate.getNotBefore().toInstant())) {
-      return Optional.of(
-          "the certificate is not valid before %s"
-              .formatted(certificate.getNotBefore().toInstant()));
-    }
-    return Optional.empty();
-  }
-
-  private static Optional<String> chain(
-      List<X509Certificate> authority, List<X509Certificate> chain, Instant now) {
-    try {
-      Set<TrustAnchor> anchors =
-          authority.stream()
-              .map(certificate -> new TrustAnchor(certificate, null))
-              .collect(Collectors.toSet());
-      var parameters = new PKIXParameters(anchors);
-      parameters.setRevocationEnabled(false);
-      parameters.setDate(Date.from(now));
-      var path =
-          CertificateFactory.getInstance("X.509")
-              .generateCertPath(chain.stream().filter(c -> !authority.contains(c)).toList());
-      CertPathValidator.getInstance("PKIX").validate(path, parameters);
-      return Optional.empty();
-    } catch (CertPathValidatorException e) {
-      return Optional.of(
-          "the certificate is not signed by the given CA: " + e.getReason() + ", " + reason(e));
-    } catch (GeneralSecurityException e) {
-      return Optional.of("the certificate cannot be verified: " + e.getMessage());
-    }
-  }
-
-  private static String reason(CertPathValidatorException e) {
-    return String.valueOf(e.getMessage());
+  private static String subject(X509Certificate certificate) {
+    return certificate.getSubjectX500Principal().getName();
   }
 
   private static boolean belongTogether(PublicKey certified, PrivateKey key) {

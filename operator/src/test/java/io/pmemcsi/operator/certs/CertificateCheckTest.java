@@ -3,8 +3,10 @@ package io.pmemcsi.operator.certs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.pmemcsi.testbed.kubernetes.Certificates;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -12,6 +14,11 @@ class CertificateCheckTest {
 
   private static final Instant NOW = Instant.parse("2030-01-01T00:00:00Z");
   private static final List<String> NAMES = List.of("a.ns.svc");
+
+  private static final Duration ONE = Duration.ofDays(1);
+
+  /** Certificates of a test's own authority are made for these days. */
+  private final Instant today = Instant.now().truncatedTo(ChronoUnit.SECONDS);
 
   private final Issuer issuer = new Issuer();
   private final Issuer.Issued authority = issuer.authority("one", NOW, Duration.ofDays(9));
@@ -52,6 +59,52 @@ class CertificateCheckTest {
         .singleElement()
         .asString()
         .contains("not valid before");
+  }
+
+  /** The rules of Java trust a CA for ever; the API server does not. */
+  @Test
+  void datesOfTheAuthorityAreNoticed() {
+    var brief = new Certificates("brief", today.minus(ONE), today.plus(ONE));
+
+    assertRunsOutTomorrow(
+        files(brief.authorityPem(), brief.issue("CN=server", "a.ns.svc"), ""),
+        "the CA certificate \"CN=brief\" ran out on %s: replace it, and what it has signed");
+  }
+
+  @Test
+  void oldAuthorityInTheBundleDoesNotMatterBesideTheNewOne() {
+    var old = new Certificates("one", today.minus(ONE.multipliedBy(2)), today.minus(ONE));
+    var renewed = old.renewed(today.minus(ONE), today.plus(ONE));
+    TlsFiles files =
+        files(old.authorityPem() + renewed.authorityPem(), old.issue("CN=server", "a.ns.svc"), "");
+
+    var check = CertificateCheck.of(files, NAMES, today);
+
+    assertThat(check.broken()).isEmpty();
+    assertThat(check.expires()).isEqualTo(today.plus(ONE));
+  }
+
+  @Test
+  void datesOfIntermediatesAreNoticed() {
+    var root = new Certificates("root");
+    var between = root.intermediate("between", today.minus(ONE), today.plus(ONE));
+
+    assertRunsOutTomorrow(
+        files(root.authorityPem(), between.issue("CN=server", "a.ns.svc"), between.authorityPem()),
+        "the intermediate certificate \"CN=between\" ran out on %s: replace it");
+  }
+
+  private void assertRunsOutTomorrow(TlsFiles files, String told) {
+    var early = CertificateCheck.of(files, NAMES, today);
+    var late = CertificateCheck.of(files, NAMES, today.plus(ONE.multipliedBy(2)));
+
+    assertThat(early.broken()).isEmpty();
+    assertThat(early.expires()).isEqualTo(today.plus(ONE));
+    assertThat(late.broken()).containsExactly(told.formatted(today.plus(ONE)));
+  }
+
+  private static TlsFiles files(String authority, Certificates.Issued server, String between) {
+    return new TlsFiles(authority, server.certificatePem() + between, server.keyPem());
   }
 
   @Test

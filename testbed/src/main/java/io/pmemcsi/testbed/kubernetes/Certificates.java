@@ -38,6 +38,7 @@ import org.bouncycastle.operator.jcajce.JcaContentSignerBuilder;
 public final class Certificates {
 
   private static final Duration VALID = Duration.ofDays(7);
+  private static final Duration BACKDATED = Duration.ofHours(1);
   private static final SecureRandom RANDOM = new SecureRandom();
   private static final String SIGNATURE = "SHA256withECDSA";
 
@@ -46,19 +47,63 @@ public final class Certificates {
 
   /** Makes a new authority. */
   public Certificates(String name) {
+    this(name, Instant.now().minus(BACKDATED), Instant.now().plus(VALID));
+  }
+
+  /** Makes a new authority with these dates; what it issues has the usual ones. */
+  public Certificates(String name, Instant from, Instant until) {
     try {
       this.key = newKey();
       X500Name subject = new X500Name("CN=" + name);
-      X509v3CertificateBuilder builder = builder(subject, subject, key);
-      builder.addExtension(Extension.basicConstraints, true, new BasicConstraints(true));
-      builder.addExtension(
-          Extension.keyUsage,
-          true,
-          new KeyUsage(KeyUsage.keyCertSign | KeyUsage.cRLSign | KeyUsage.digitalSignature));
-      this.certificate = sign(builder, key);
+      this.certificate = authority(subject, subject, key, from, until, key);
     } catch (GeneralSecurityException | CertIOException | OperatorCreationException e) {
       throw new IllegalStateException("cannot make a certificate authority", e);
     }
+  }
+
+  private Certificates(KeyPair key, X509Certificate certificate) {
+    this.key = key;
+    this.certificate = certificate;
+  }
+
+  /** The same authority, with the same key, with a certificate that has other dates. */
+  public Certificates renewed(Instant from, Instant until) {
+    return signedBy(this, certificate.getSubjectX500Principal().getName(), key, from, until);
+  }
+
+  /** An authority for which this one vouches. */
+  public Certificates intermediate(String name, Instant from, Instant until) {
+    try {
+      return signedBy(this, "CN=" + name, newKey(), from, until);
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException("cannot make a key", e);
+    }
+  }
+
+  private static Certificates signedBy(
+      Certificates signer, String subject, KeyPair key, Instant from, Instant until) {
+    try {
+      return new Certificates(
+          key, authority(signer.subject(), new X500Name(subject), key, from, until, signer.key));
+    } catch (GeneralSecurityException | CertIOException | OperatorCreationException e) {
+      throw new IllegalStateException("cannot make a certificate for " + subject, e);
+    }
+  }
+
+  private X500Name subject() {
+    return new X500Name(certificate.getSubjectX500Principal().getName());
+  }
+
+  private static X509Certificate authority(
+      X500Name issuer, X500Name subject, KeyPair own, Instant from, Instant until, KeyPair signer)
+      throws GeneralSecurityException, CertIOException, OperatorCreationException {
+    X509v3CertificateBuilder builder = builder(issuer, subject, own, from, until);
+    builder.addExtension(Extension.basicConstraints, true, new BasicConstraints(true));
+    builder.addExtension(
+        Extension.keyUsage,
+        true,
+        new KeyUsage(KeyUsage.keyCertSign | KeyUsage.cRLSign | KeyUsage.digitalSignature));
+    return sign(builder, signer);
   }
 
   /**
@@ -72,9 +117,11 @@ public final class Certificates {
       KeyPair own = newKey();
       X509v3CertificateBuilder builder =
           builder(
-              new X500Name(certificate.getSubjectX500Principal().getName()),
+              subject(),
               new X500Name(subject),
-              own);
+              own,
+              Instant.now().minus(BACKDATED),
+              Instant.now().plus(VALID));
       builder.addExtension(Extension.basicConstraints, true, new BasicConstraints(false));
       builder.addExtension(
           Extension.keyUsage,
@@ -146,13 +193,13 @@ public final class Certificates {
     return generator.generateKeyPair();
   }
 
-  private static X509v3CertificateBuilder builder(X500Name issuer, X500Name subject, KeyPair key) {
-    Instant now = Instant.now();
+  private static X509v3CertificateBuilder builder(
+      X500Name issuer, X500Name subject, KeyPair key, Instant from, Instant until) {
     return new JcaX509v3CertificateBuilder(
         issuer,
         new BigInteger(64, RANDOM),
-        Date.from(now.minus(Duration.ofHours(1))),
-        Date.from(now.plus(VALID)),
+        Date.from(from),
+        Date.from(until),
         subject,
         key.getPublic());
   }
