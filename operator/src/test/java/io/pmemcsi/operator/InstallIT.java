@@ -3,12 +3,15 @@ package io.pmemcsi.operator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.fabric8.kubernetes.api.model.Pod;
 import io.pmemcsi.operator.install.OperatorInstallation;
 import io.pmemcsi.testbed.kubernetes.Kubectl;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.nio.file.Path;
+import java.time.Clock;
 import java.time.Duration;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -17,6 +20,13 @@ import org.junit.jupiter.api.io.TempDir;
 class InstallIT {
 
   private static final String NAMESPACE = "pmem-csi";
+
+  /** The sample's, and how names of its objects begin. */
+  private static final String DRIVER = "pmem-csi.intel.com";
+
+  private static final String PREFIX = "pmem-csi-intel-com";
+
+  private static final Duration LIMIT = Duration.ofSeconds(60);
 
   @TempDir private Path cache;
 
@@ -35,32 +45,64 @@ class InstallIT {
 
     assertThat(first).contains("deployment.apps/pmem-csi-operator created");
     assertThat(second.lines()).hasSizeGreaterThan(10).allMatch(line -> line.endsWith("unchanged"));
-    // the pod that the file asks for may do what its account may
-    await()
-        .atMost(Duration.ofSeconds(60))
-        .untilAsserted(
-            () ->
-                assertThat(
-                        sandbox
-                            .client()
-                            .pods()
-                            .inNamespace(NAMESPACE)
-                            .withLabel("app", OperatorInstallation.NAME)
-                            .list()
-                            .getItems())
-                    .isNotEmpty());
-    assertThat(
-            kubectl.run(
-                "auth",
-                "can-i",
-                "--as=system:serviceaccount:" + NAMESPACE + ":" + OperatorInstallation.NAME,
-                "create",
-                "csidrivers.storage.k8s.io"))
-        .contains("yes");
+    sampleIsAllThatIsMissing(sandbox, kubectl);
     // without an operator: what the files for this version hold is accepted, too
     String files = "deploy/kubernetes-" + sandbox.version();
     assertThat(kubectl.run("apply", "--dry-run=server", "-f", files).lines())
         .hasSizeGreaterThan(10)
         .allMatch(line -> line.endsWith("(server dry run)"));
+  }
+
+  /** The process of the pod that the file asks for is this JVM, with that pod's account. */
+  private static void sampleIsAllThatIsMissing(Sandbox sandbox, Kubectl kubectl) {
+    Pod pod = await().atMost(LIMIT).until(() -> operatorPod(sandbox), Optional::isPresent).get();
+    sandbox.cleanUp(() -> Leftovers.remove(sandbox.client(), NAMESPACE, PREFIX, DRIVER));
+    try (var operator =
+        OperatorProgram.start(
+            sandbox.clientAs(NAMESPACE, OperatorInstallation.NAME),
+            new OperatorOptions(Optional.empty(), Optional.empty(), Optional.empty(), true),
+            InstalledOperator.environment(pod),
+            Clock.systemUTC())) {
+      assertThat(operator.metricsPort()).isEmpty();
+
+      kubectl.run("apply", "-f", "deploy/samples/pmem-csi.yaml");
+
+      await()
+          .atMost(LIMIT)
+          .untilAsserted(
+              () -> assertThat(kubectl.run("get", "pcd", DRIVER)).contains("Initializing"));
+      assertThat(image(sandbox)).isEqualTo(pod.getSpec().getContainers().getFirst().getImage());
+
+      kubectl.run("delete", "-f", "deploy/samples/pmem-csi.yaml");
+      assertThat(Leftovers.of(sandbox.client(), NAMESPACE, PREFIX, DRIVER)).isEmpty();
+    }
+  }
+
+  private static Optional<Pod> operatorPod(Sandbox sandbox) {
+    return sandbox
+        .client()
+        .pods()
+        .inNamespace(NAMESPACE)
+        .withLabel("app", OperatorInstallation.NAME)
+        .list()
+        .getItems()
+        .stream()
+        .findFirst();
+  }
+
+  private static String image(Sandbox sandbox) {
+    return sandbox
+        .client()
+        .apps()
+        .daemonSets()
+        .inNamespace(NAMESPACE)
+        .withName(PREFIX + "-node")
+        .get()
+        .getSpec()
+        .getTemplate()
+        .getSpec()
+        .getContainers()
+        .getFirst()
+        .getImage();
   }
 }

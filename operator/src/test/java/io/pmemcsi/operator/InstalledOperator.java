@@ -1,7 +1,10 @@
 package io.pmemcsi.operator;
 
+import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Namespace;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -15,6 +18,7 @@ import io.pmemcsi.testbed.kubernetes.Definitions;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -142,6 +146,49 @@ final class InstalledOperator implements AutoCloseable {
     start();
   }
 
+  /** As the process of this pod: it is told no image. */
+  InstalledOperator startInPod(Pod pod) {
+    return start(Optional.empty(), false, Optional.empty(), environment(pod));
+  }
+
+  /** What a kubelet makes of the variables of the first container. */
+  static Map<String, String> environment(Pod pod) {
+    var environment = new HashMap<String, String>();
+    for (EnvVar variable : pod.getSpec().getContainers().getFirst().getEnv()) {
+      environment.put(
+          variable.getName(),
+          variable.getValueFrom() == null
+              ? variable.getValue()
+              : switch (variable.getValueFrom().getFieldRef().getFieldPath()) {
+                case "metadata.name" -> pod.getMetadata().getName();
+                case "metadata.namespace" -> pod.getMetadata().getNamespace();
+                case String other -> throw new IllegalArgumentException(other);
+              });
+    }
+    return environment;
+  }
+
+  /** A pod of the deployment with which the operator is installed; it is not created here. */
+  static Pod pod(String namespace, String image) {
+    Deployment deployment =
+        new OperatorInstallation(namespace, image)
+            .objects().stream()
+                .filter(Deployment.class::isInstance)
+                .map(Deployment.class::cast)
+                .findFirst()
+                .orElseThrow();
+    return new PodBuilder()
+        .withNewMetadata()
+        .withName(OperatorInstallation.NAME + "-7c9d8-x2v4b")
+        .withNamespace(namespace)
+        .endMetadata()
+        .withNewSpecLike(deployment.getSpec().getTemplate().getSpec())
+        // nobody makes tokens where no controllers run
+        .withAutomountServiceAccountToken(false)
+        .endSpec()
+        .build();
+  }
+
   /** One of several, which agree on a leader. */
   InstalledOperator startReplica() {
     return start(IMAGE, true);
@@ -152,17 +199,26 @@ final class InstalledOperator implements AutoCloseable {
   }
 
   private InstalledOperator start(String image, boolean leaderElection, Optional<Path> config) {
+    return start(
+        Optional.of(image), leaderElection, config, Map.of("WATCH_NAMESPACE", sandbox.namespace()));
+  }
+
+  private InstalledOperator start(
+      Optional<String> image,
+      boolean leaderElection,
+      Optional<Path> config,
+      Map<String, String> environment) {
     program =
         Optional.of(
             OperatorProgram.start(
                 client,
                 new OperatorOptions(
                     Optional.empty(),
-                    Optional.of(image),
+                    image,
                     Optional.of(ListenAddress.parse("127.0.0.1:0")),
                     leaderElection,
                     config),
-                Map.of("WATCH_NAMESPACE", sandbox.namespace()),
+                environment,
                 clock));
     return this;
   }

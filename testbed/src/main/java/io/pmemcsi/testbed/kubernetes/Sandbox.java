@@ -99,12 +99,17 @@ public final class Sandbox implements AutoCloseable {
 
   /** A client with just the rights of a service account in this namespace; closed with this. */
   public KubernetesClient clientAs(String serviceAccount) {
+    return clientAs(namespace, serviceAccount);
+  }
+
+  /** The same for a service account of another namespace. */
+  public KubernetesClient clientAs(String namespace, String serviceAccount) {
     Config admin = client.getConfiguration();
     Config config =
         new ConfigBuilder(Config.empty())
             .withMasterUrl(admin.getMasterUrl())
             .withCaCertData(admin.getCaCertData())
-            .withOauthToken(token(serviceAccount))
+            .withOauthToken(token(namespace, serviceAccount))
             .withNamespace(namespace)
             .build();
     KubernetesClient limited = new KubernetesClientBuilder().withConfig(config).build();
@@ -122,7 +127,8 @@ public final class Sandbox implements AutoCloseable {
       cleanUp(() -> delete(file));
       String authority =
           new String(Base64.getDecoder().decode(admin.getCaCertData()), StandardCharsets.UTF_8);
-      return Kubeconfig.write(file, admin.getMasterUrl(), authority, token(serviceAccount));
+      return Kubeconfig.write(
+          file, admin.getMasterUrl(), authority, token(namespace, serviceAccount));
     } catch (IOException e) {
       throw new UncheckedIOException("cannot write a kubeconfig for " + serviceAccount, e);
     }
@@ -183,7 +189,7 @@ public final class Sandbox implements AutoCloseable {
     }
   }
 
-  private String token(String serviceAccount) {
+  private String token(String namespace, String serviceAccount) {
     TokenRequest request = new TokenRequestBuilder().withNewSpec().endSpec().build();
     return client
         .serviceAccounts()
