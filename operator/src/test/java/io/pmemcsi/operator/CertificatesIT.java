@@ -6,13 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.dsl.Resource;
 import io.pmemcsi.api.pmem.DeploymentCondition;
-import io.pmemcsi.api.pmem.PmemCSIDeployment;
-import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
 import io.pmemcsi.operator.certs.TlsCall;
 import io.pmemcsi.operator.certs.TlsFiles;
 import io.pmemcsi.operator.facts.ClusterFacts;
@@ -23,6 +19,7 @@ import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -43,31 +40,32 @@ class CertificatesIT {
   private Sandbox sandbox;
   private KubernetesClient client;
   private InstalledOperator operator;
+  private TestDriver driver;
 
   @BeforeEach
   void install(Sandbox sandbox) {
     this.sandbox = sandbox;
     this.client = sandbox.client();
+    this.driver = new TestDriver(sandbox, NAME);
     this.operator = InstalledOperator.install(sandbox).start();
   }
 
   @AfterEach
-  void deleteResource() {
+  void stop() {
     operator.stop();
-    Leftovers.remove(client, sandbox.namespace(), H, NAME);
   }
 
   @Test
   void operatorIssuesCertificatesOnceAndThenRests() {
-    create("controllerTLS: {managed: true}");
+    driver.create("controllerTLS: {managed: true}");
 
-    awaitPhase("Initializing");
+    driver.awaitPhase("Initializing");
     assertThat(secret(H + "-controller-secret").getData()).containsKeys("ca.crt", "tls.crt");
     assertThat(caBundle()).isEqualTo(secret(H + "-controller-secret").getData().get("ca.crt"));
     assertThat(condition("CertsVerified")).isEqualTo("True");
     assertThat(condition("CertsReady")).isEqualTo("True");
-    assertThat(status().certificateExpires()).isNotNull();
-    assertThat(status().component("Controller")).isPresent();
+    assertThat(driver.status().certificateExpires()).isNotNull();
+    assertThat(driver.status().component("Controller")).isPresent();
 
     await()
         .until(
@@ -92,14 +90,7 @@ class CertificatesIT {
   }
 
   private void changeNames(String name) {
-    Edits.edit(
-        self(),
-        resource -> {
-          resource.setSpec(
-              resource("controllerTLS: {managed: true, extraNames: [%s]}".formatted(name))
-                  .getSpec());
-          return resource;
-        });
+    driver.setSpec("controllerTLS: {managed: true, extraNames: [%s]}".formatted(name));
   }
 
   private void awaitServed(String name) {
@@ -114,14 +105,15 @@ class CertificatesIT {
 
   @Test
   void missingSecretFailsUntilItComesAndItsChangesAreNoticed() {
-    create("controllerTLSSecret: mine");
-    awaitPhase("Failed");
-    assertThat(status().reason()).contains("controllerTLSSecret: there is no secret \"mine\"");
+    driver.create("controllerTLSSecret: mine");
+    driver.awaitPhase("Failed");
+    assertThat(driver.status().reason())
+        .contains("controllerTLSSecret: there is no secret \"mine\"");
 
     var first = new Certificates("first");
     client.resource(TlsSecrets.of(sandbox.namespace(), "mine", first)).create();
 
-    awaitPhase("Initializing");
+    driver.awaitPhase("Initializing");
     assertThat(decoded(caBundle())).isEqualTo(first.authorityPem());
     // this certificate was made for other names: that is said, but it is the user's business
     assertThat(condition("CertsVerified")).isEqualTo("False");
@@ -135,51 +127,59 @@ class CertificatesIT {
   @Test
   void brokenInlineCertificatesAreRefusedAndNothingIsMade() {
     var one = new Certificates("one");
-    var other = new Certificates("other").issue("CN=x");
+    Certificates.Issued good = one.issue("CN=controller", serverName(), webhookName());
+    Certificates.Issued stranger = new Certificates("other").issue("CN=x");
+    String authority = "caCert: %s, ".formatted(encoded(one.authorityPem()));
+    Instant over = Instant.now().minus(Duration.ofHours(1)).truncatedTo(ChronoUnit.SECONDS);
 
-    create(
-        "caCert: %s, registryCert: %s, registryKey: %s"
-            .formatted(
-                encoded(one.authorityPem()),
-                encoded(other.certificatePem()),
-                encoded(other.keyPem())));
+    driver.create(authority + TlsSecrets.pair("registry", stranger));
+    awaitRefused("not signed by the given CA");
 
-    awaitPhase("Failed");
-    assertThat(status().reason()).contains("not signed by the given CA");
+    driver.setSpec(
+        authority
+            + TlsSecrets.pair(
+                "registry", new Certificates.Issued(good.certificate(), stranger.key())));
+    awaitRefused("the key does not belong to the certificate");
+
+    driver.setSpec(TlsSecrets.inline(one, serverName()));
+    awaitRefused("the certificate is not for " + webhookName());
+
+    driver.setSpec(inline(new Certificates("old", over.minus(Duration.ofDays(1)), over)));
+    awaitRefused("the CA certificate \"CN=old\" ran out on " + over);
+  }
+
+  private void awaitRefused(String reason) {
+    await(reason)
+        .atMost(Duration.ofSeconds(30))
+        .untilAsserted(
+            () ->
+                assertThat(driver.status().reason())
+                    .startsWith("caCert, registryCert, registryKey: ")
+                    .contains(reason));
+    assertThat(driver.status().phase()).isEqualTo("Failed");
     assertThat(condition("CertsVerified")).isEqualTo("False");
-    assertThat(Leftovers.of(client, sandbox.namespace(), H, NAME)).isEmpty();
+    assertThat(driver.objectNames()).isEmpty();
   }
 
   @Test
   void certificatesOfOpenShiftAreRefusedElsewhere() {
-    create("controllerTLSSecret: -openshift-");
+    driver.create("controllerTLSSecret: -openshift-");
 
-    awaitPhase("Failed");
-    assertThat(status().reason()).contains("controllerTLSSecret: -openshift- needs OpenShift");
+    driver.awaitPhase("Failed");
+    assertThat(driver.status().reason())
+        .contains("controllerTLSSecret: -openshift- needs OpenShift");
     assertThat(condition("CertsReady")).isEqualTo("False");
   }
 
   @Test
   void nodeCertificatesAreVerifiedToo() {
-    var authority = new Certificates("one");
-    var server =
-        authority.issue(
-            "CN=controller",
-            H + "-scheduler." + sandbox.namespace() + ".svc",
-            H + "-webhook." + sandbox.namespace() + ".svc");
     var stranger = new Certificates("other").issue("CN=node");
 
-    create(
-        "caCert: %s, registryCert: %s, registryKey: %s, nodeControllerCert: %s, nodeControllerKey: %s"
-            .formatted(
-                encoded(authority.authorityPem()),
-                encoded(server.certificatePem()),
-                encoded(server.keyPem()),
-                encoded(stranger.certificatePem()),
-                encoded(stranger.keyPem())));
+    driver.create(
+        inline(new Certificates("one")) + ", " + TlsSecrets.pair("nodeController", stranger));
 
-    awaitPhase("Failed");
-    assertThat(status().reason())
+    driver.awaitPhase("Failed");
+    assertThat(driver.status().reason())
         .contains("nodeControllerCert")
         .contains("not signed by the given CA");
   }
@@ -187,9 +187,9 @@ class CertificatesIT {
   @Test
   void goodInlineCertificatesAreStoredAndUsed() {
     var first = new Certificates("first");
-    create(inline(first));
+    driver.create(inline(first));
 
-    awaitPhase("Initializing");
+    driver.awaitPhase("Initializing");
     assertThat(condition("CertsVerified")).isEqualTo("True");
     assertThat(condition("CertsReady")).isEqualTo("True");
     assertThat(served().authority()).isEqualTo(first.authorityPem());
@@ -202,7 +202,7 @@ class CertificatesIT {
             KubernetesVersion.parse(sandbox.version().toString()),
             sandbox.namespace(),
             InstalledOperator.IMAGE);
-    List<HasMetadata> rendered = new Rendering().objects(self().get(), facts);
+    List<HasMetadata> rendered = new Rendering().objects(driver.self().get(), facts);
     assertThat(rendered).extracting(HasMetadata::getKind).contains("Secret");
     assertThat(rendered)
         .allSatisfy(
@@ -210,13 +210,7 @@ class CertificatesIT {
                 assertThat(Containment.missing(object, client.resource(object).get())).isEmpty());
 
     var second = new Certificates("second");
-    String spec = inline(second);
-    Edits.edit(
-        self(),
-        resource -> {
-          resource.setSpec(resource(spec).getSpec());
-          return resource;
-        });
+    driver.setSpec(inline(second));
 
     await()
         .atMost(Duration.ofSeconds(30))
@@ -225,14 +219,7 @@ class CertificatesIT {
   }
 
   private String inline(Certificates authority) {
-    var server =
-        authority.issue(
-            "CN=controller", serverName(), H + "-webhook." + sandbox.namespace() + ".svc");
-    return "caCert: %s, registryCert: %s, registryKey: %s"
-        .formatted(
-            encoded(authority.authorityPem()),
-            encoded(server.certificatePem()),
-            encoded(server.keyPem()));
+    return TlsSecrets.inline(authority, serverName(), webhookName());
   }
 
   /**
@@ -240,8 +227,8 @@ class CertificatesIT {
    */
   @Test
   void conditionsFollowTheTlsMaterial() {
-    create("controllerTLSSecret: mine");
-    awaitPhase("Failed");
+    driver.create("controllerTLSSecret: mine");
+    driver.awaitPhase("Failed");
     assertThat(conditions()).isEqualTo("False False");
 
     var authority = new Certificates("mine");
@@ -255,12 +242,7 @@ class CertificatesIT {
     client.resource(secret).delete();
     awaitConditions("False False");
 
-    Edits.edit(
-        self(),
-        resource -> {
-          resource.setSpec(resource("").getSpec());
-          return resource;
-        });
+    driver.setSpec("");
     awaitConditions("none none");
   }
 
@@ -288,8 +270,8 @@ class CertificatesIT {
    */
   @Test
   void renewalAndChangeOfTheAuthorityLeaveNobodyOut() {
-    create("controllerTLS: {managed: true, validityDays: 4, renewBeforeDays: 2}");
-    awaitPhase("Initializing");
+    driver.create("controllerTLS: {managed: true, validityDays: 4, renewBeforeDays: 2}");
+    driver.awaitPhase("Initializing");
     var time = new AtomicReference<>(Instant.now());
     var calls = new AtomicInteger();
     var failures = new CopyOnWriteArrayList<String>();
@@ -306,7 +288,7 @@ class CertificatesIT {
 
     for (double day : new double[] {2.1, 4.2, 6.3, 7.5, 9.6, 11.7, 13.8}) {
       Instant now = start.plusMillis((long) (day * Duration.ofDays(1).toMillis()));
-      Instant expired = status().certificateExpires();
+      Instant expired = driver.status().certificateExpires();
       operator.stop();
       time.set(now);
       operator
@@ -314,7 +296,7 @@ class CertificatesIT {
           .start();
       await("day " + day)
           .atMost(Duration.ofSeconds(30))
-          .untilAsserted(() -> assertThat(status().certificateExpires()).isAfter(expired));
+          .untilAsserted(() -> assertThat(driver.status().certificateExpires()).isAfter(expired));
 
       TlsFiles after = served();
       assertThat(decoded(caBundle())).isEqualTo(after.authority());
@@ -340,30 +322,6 @@ class CertificatesIT {
     return TlsFiles.of("served", secret(H + "-controller-secret").getData());
   }
 
-  private void create(String spec) {
-    client.resource(resource(spec)).create();
-  }
-
-  private Resource<PmemCSIDeployment> self() {
-    return client.resources(PmemCSIDeployment.class).withName(NAME);
-  }
-
-  private static PmemCSIDeployment resource(String spec) {
-    var resource =
-        (PmemCSIDeployment)
-            new Rendering()
-                .read(
-                    """
-                    apiVersion: pmem-csi.intel.com/v1beta1
-                    kind: PmemCSIDeployment
-                    metadata: {name: any}
-                    spec: {%s}
-                    """
-                        .formatted(spec));
-    resource.setMetadata(new ObjectMetaBuilder().withName(NAME).build());
-    return resource;
-  }
-
   private Secret secret(String name) {
     return client.secrets().inNamespace(sandbox.namespace()).withName(name).get();
   }
@@ -381,17 +339,7 @@ class CertificatesIT {
         .getCaBundle();
   }
 
-  private void awaitPhase(String phase) {
-    await()
-        .atMost(Duration.ofSeconds(60))
-        .untilAsserted(() -> assertThat(status().phaseOrNew()).isEqualTo(phase));
-  }
-
   private String condition(String type) {
-    return status().condition(type).map(DeploymentCondition::status).orElse("none");
-  }
-
-  private PmemCSIDeploymentStatus status() {
-    return client.resources(PmemCSIDeployment.class).withName(NAME).get().getStatus();
+    return driver.status().condition(type).map(DeploymentCondition::status).orElse("none");
   }
 }

@@ -1,10 +1,13 @@
 package io.pmemcsi.operator;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.ServiceBuilder;
+import io.fabric8.kubernetes.api.model.apps.DeploymentBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
@@ -18,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -31,6 +35,9 @@ class FieldsIT {
 
   private static final String NAME = "fields.example.com";
   private static final String H = "fields-example-com";
+
+  /** The webhook becomes a must when the controller has been ready once. */
+  private static final String MUST_ANSWER = "mutatePods: Always";
 
   /** From each line to the next one field changes, or a few that belong together. */
   private static final List<String> SPECS =
@@ -61,12 +68,12 @@ class FieldsIT {
           "controllerTLSSecret: tls, controllerReplicas: 3",
           "controllerTLSSecret: tls, controllReplicas: 2",
           "controllerTLSSecret: tls, mutatePods: Never",
+          "controllerTLSSecret: tls, " + MUST_ANSWER,
           "controllerTLSSecret: tls, mutatePods: Try",
           "controllerTLSSecret: tls, schedulerNodePort: 31234",
           "controllerTLSSecret: tls, schedulerNodePort: 0",
           "controllerTLSSecret: tls, controllerDriverResources: {requests: {cpu: 150m}}",
-          "controllerTLSSecret: tls, controllerResources: {requests: {cpu: 170m}}",
-          "labels: {team: a}");
+          "controllerTLSSecret: tls, controllerResources: {requests: {cpu: 170m}}");
 
   private Sandbox sandbox;
   private KubernetesClient client;
@@ -91,7 +98,7 @@ class FieldsIT {
     operator.start();
     client.resource(PmemResource.of(NAME, SPECS.getFirst())).create();
 
-    for (String spec : SPECS) {
+    for (String spec : specs()) {
       change(spec);
       awaitObjects(spec);
     }
@@ -101,12 +108,30 @@ class FieldsIT {
   void eachFieldTakesEffectWhenItWasChangedWhileTheOperatorWasDown() {
     client.resource(PmemResource.of(NAME, SPECS.getFirst())).create();
 
-    for (String spec : SPECS) {
+    for (String spec : specs()) {
       change(spec);
       operator.start();
       awaitObjects(spec);
       operator.stop();
     }
+  }
+
+  /** Labels come last: nobody takes them off again. */
+  private List<String> specs() {
+    String[] names = {
+      "%s-scheduler.%s.svc".formatted(H, sandbox.namespace()),
+      "%s-webhook.%s.svc".formatted(H, sandbox.namespace())
+    };
+    var authority = new Certificates("node");
+    return Stream.concat(
+            SPECS.stream(),
+            Stream.of(
+                TlsSecrets.inline(new Certificates("inline"), names),
+                TlsSecrets.inline(authority, names)
+                    + ", "
+                    + TlsSecrets.pair("nodeController", authority.issue("CN=node")),
+                "labels: {team: a}"))
+        .toList();
   }
 
   @Test
@@ -135,6 +160,20 @@ class FieldsIT {
       awaitObjects("image: " + image);
       operator.stop();
     }
+  }
+
+  @Test
+  void driversGetTheImageOfTheOperatorsOwnPodUnlessToldOtherwise() {
+    Pod own = InstalledOperator.pod(sandbox.namespace(), "release:own");
+    assertThatThrownBy(() -> operator.startInPod(own))
+        .hasMessageContaining("there is no pod \"%s\"".formatted(own.getMetadata().getName()))
+        .hasMessageContaining("-image");
+    client.resource(own).create();
+    client.resource(PmemResource.of(NAME, "")).create();
+
+    operator.startInPod(own);
+
+    awaitObjects("image: release:own");
   }
 
   /** A sample of the points that the embedded API goes through one by one. */
@@ -178,6 +217,19 @@ class FieldsIT {
             "kubeletDir: relative")) {
       assertThat(refused(spec)).as(spec).isTrue();
     }
+  }
+
+  /** The services of a controller are named after the resource. */
+  @Test
+  void nameThatIsTooLongFailsAndNothingIsMade() {
+    operator.start();
+    var driver = new TestDriver(sandbox, "n".repeat(54));
+    driver.create("controllerTLS: {managed: true}");
+
+    driver.awaitPhase("Failed");
+
+    assertThat(driver.status().reason()).startsWith("metadata.name: ").contains("too long");
+    assertThat(driver.objectNames()).isEmpty();
   }
 
   @Test
@@ -243,9 +295,11 @@ class FieldsIT {
             "schedulerNodePort: 31777",
             "nodeDriverResources: {requests: {cpu: 2}, limits: {cpu: 1}}",
             "provisionerResources: {requests: {cpu: 2}, limits: {cpu: 1}}",
-            "controllerDriverResources: {requests: {cpu: 2}, limits: {cpu: 1}}")) {
+            "controllerDriverResources: {requests: {cpu: 2}, limits: {cpu: 1}}",
+            "nodeResources: {requests: {cpu: 2}, limits: {cpu: 1}}",
+            "controllerResources: {requests: {cpu: 2}, limits: {cpu: 1}}")) {
       change("controllerTLSSecret: tls, logLevel: 5, " + bad);
-      String field = bad.substring(0, bad.indexOf(':') + 1);
+      String field = "spec." + bad.substring(0, bad.indexOf(':') + 1);
       await(bad)
           .atMost(Duration.ofSeconds(30))
           .untilAsserted(
@@ -254,7 +308,9 @@ class FieldsIT {
                 assertThat(resource.getStatus().observedGeneration())
                     .isEqualTo(resource.getMetadata().getGeneration());
                 assertThat(resource.getStatus().phase()).isEqualTo("Failed");
-                assertThat(resource.getStatus().reason()).startsWith(field);
+                assertThat(resource.getStatus().reason())
+                    .startsWith(field)
+                    .doesNotContain("containers[");
               });
       assertThat(Snapshot.of(client, sandbox.namespace(), H, NAME)).as(bad).isEqualTo(before);
     }
@@ -301,6 +357,28 @@ class FieldsIT {
           resource.setSpec(PmemResource.of(NAME, spec).getSpec());
           return resource;
         });
+    if (spec.contains(MUST_ANSWER)) {
+      controllerIsReady();
+    }
+  }
+
+  /** In place of a controller manager and a node. */
+  private void controllerIsReady() {
+    client
+        .apps()
+        .deployments()
+        .inNamespace(sandbox.namespace())
+        .withName(H + "-controller")
+        .editStatus(
+            deployment ->
+                new DeploymentBuilder(deployment)
+                    .withNewStatus()
+                    .withObservedGeneration(deployment.getMetadata().getGeneration())
+                    .withReplicas(deployment.getSpec().getReplicas())
+                    .withUpdatedReplicas(deployment.getSpec().getReplicas())
+                    .withReadyReplicas(deployment.getSpec().getReplicas())
+                    .endStatus()
+                    .build());
   }
 
   private void awaitObjects(String spec) {

@@ -171,7 +171,7 @@ class MishapsIT {
 
     // what the user himself wants is not put off
     setImage("fight:2");
-    driver.edit(resource -> resource.setSpec(driver.resource("logLevel: 5").getSpec()));
+    driver.setSpec("logLevel: 5");
     await()
         .atMost(LIMIT)
         .untilAsserted(() -> assertThat(image()).isEqualTo(InstalledOperator.IMAGE));
@@ -228,7 +228,7 @@ class MishapsIT {
     driver.awaitPhase("Initializing");
 
     mistakes.set(1);
-    driver.edit(resource -> resource.setSpec(driver.resource("logLevel: 5").getSpec()));
+    driver.setSpec("logLevel: 5");
 
     await().atMost(LIMIT).untilAsserted(() -> assertThat(driver.events()).contains("Failed"));
     // and it was only one

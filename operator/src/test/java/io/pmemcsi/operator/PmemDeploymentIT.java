@@ -7,7 +7,6 @@ import com.sun.net.httpserver.HttpServer;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.rbac.RoleBuilder;
@@ -49,6 +48,8 @@ class PmemDeploymentIT {
 
   private static final String NAME = "life.pmem-csi.example.com";
   private static final String H = "life-pmem-csi-example-com";
+  private static final String SPEC = "nodeSelector: {test/life: \"yes\"}";
+  private static final String WITH_CONTROLLER = SPEC + ", controllerTLS: {managed: true}";
   private static final Map<String, String> LABELS = Map.of("test/life", "yes");
 
   private Sandbox sandbox;
@@ -72,7 +73,7 @@ class PmemDeploymentIT {
   void newDeploymentGoesThroughInitializingToRunningAndSaysSo() {
     operator.start();
 
-    create(spec());
+    create(SPEC);
 
     awaitPhase("Initializing");
     await()
@@ -116,7 +117,7 @@ class PmemDeploymentIT {
     pod.start();
     sandbox.cleanUp(() -> pod.stop(0));
     operator.start();
-    create(spec());
+    create(SPEC);
     try (var nodes = PaperNodes.create(sandbox.cluster(), 1, LABELS).runPods()) {
       awaitPhase("Running");
       assertThat(status().unpreparedNodes()).isEmpty();
@@ -167,7 +168,7 @@ class PmemDeploymentIT {
   @Test
   void metricsAndHealthCanBeRead() throws Exception {
     operator.start();
-    create(spec());
+    create(SPEC);
     awaitPhase("Initializing");
 
     assertThat(read("/healthz")).isEqualTo("ok\n");
@@ -203,7 +204,7 @@ class PmemDeploymentIT {
   @Test
   void settledDeploymentCausesNoWrites() {
     operator.start();
-    create(spec());
+    create(SPEC);
     awaitPhase("Initializing");
     awaitQuiet();
     List<String> before = operator.writes();
@@ -240,7 +241,7 @@ class PmemDeploymentIT {
             .create();
     operator.start();
 
-    create(spec());
+    create(SPEC);
 
     awaitPhase("Failed");
     assertThat(status().reason())
@@ -272,14 +273,13 @@ class PmemDeploymentIT {
 
   @Test
   void everyForeignObjectIsNamedAndNoneIsTouched() {
-    var resource = (PmemCSIDeployment) new Rendering().read(withController());
-    resource.setMetadata(new ObjectMetaBuilder().withName(NAME).build());
+    PmemCSIDeployment resource = PmemResource.of(NAME, WITH_CONTROLLER);
     List<HasMetadata> foreign =
         new Rendering().objects(resource, facts()).stream().map(sandbox::create).toList();
     assertThat(foreign).extracting(HasMetadata::getKind).contains("CSIDriver", "DaemonSet");
     operator.start();
 
-    create(withController());
+    create(WITH_CONTROLLER);
 
     awaitPhase("Failed");
     assertThat(foreign)
@@ -302,7 +302,7 @@ class PmemDeploymentIT {
   @Test
   void foreignObjectInPlaceOfOursIsKept() {
     operator.start();
-    create(spec());
+    create(SPEC);
     awaitPhase("Initializing");
     operator.stop();
     CSIDriver ours = client.storage().v1().csiDrivers().withName(NAME).get();
@@ -329,7 +329,7 @@ class PmemDeploymentIT {
   @Test
   void replicasAreLeftToAnAutoscalerUnlessTheResourceSetsThem() {
     operator.start();
-    create(withController());
+    create(WITH_CONTROLLER);
     awaitPhase("Initializing");
     var controller =
         client.apps().deployments().inNamespace(sandbox.namespace()).withName(H + "-controller");
@@ -352,10 +352,8 @@ class PmemDeploymentIT {
     Edits.edit(
         client.resources(PmemCSIDeployment.class).withName(NAME),
         resource -> {
-          var wanted =
-              (PmemCSIDeployment)
-                  new Rendering().read(withController() + "  controllerReplicas: 2\n");
-          resource.setSpec(wanted.getSpec());
+          resource.setSpec(
+              PmemResource.of(NAME, WITH_CONTROLLER + ", controllerReplicas: 2").getSpec());
           return resource;
         });
 
@@ -384,7 +382,7 @@ class PmemDeploymentIT {
   @Test
   void deletedResourceLeavesNothingBehind() {
     operator.start();
-    create(spec());
+    create(SPEC);
     awaitPhase("Initializing");
 
     client.resources(PmemCSIDeployment.class).withName(NAME).delete();
@@ -398,7 +396,7 @@ class PmemDeploymentIT {
   @Test
   void deletionsByOthersAreMendedWhateverTheKind() {
     operator.start();
-    create(withController());
+    create(WITH_CONTROLLER);
     awaitPhase("Initializing");
     Map<String, String> before = snapshot();
     for (HasMetadata object : objects()) {
@@ -419,7 +417,7 @@ class PmemDeploymentIT {
   @Test
   void editsByOthersAreMendedWhateverTheKindAndOtherLabelsAreKept() {
     operator.start();
-    create(withController());
+    create(WITH_CONTROLLER);
     awaitPhase("Initializing");
     for (HasMetadata object : objects()) {
       // what was read before is stale by now: mending one object changes others
@@ -442,7 +440,7 @@ class PmemDeploymentIT {
   @Test
   void additionsByOthersWhileTheOperatorWasDownGoUnlessTheyAreTheirsToMake() {
     operator.start();
-    create(withController());
+    create(WITH_CONTROLLER);
     awaitPhase("Initializing");
     Map<String, String> before = snapshot();
     operator.stop();
@@ -476,7 +474,7 @@ class PmemDeploymentIT {
                     .endMetadata()
                     .build())
             .create();
-    PmemCSIDeployment resource = create(spec());
+    PmemCSIDeployment resource = create(SPEC);
     client
         .resource(
             new ConfigMapBuilder()
@@ -508,31 +506,8 @@ class PmemDeploymentIT {
     assertThat(client.resource(foreign).get()).isNotNull();
   }
 
-  private PmemCSIDeployment create(String yaml) {
-    var resource = (PmemCSIDeployment) new Rendering().read(yaml);
-    resource.setMetadata(new ObjectMetaBuilder().withName(NAME).build());
-    return client.resource(resource).create();
-  }
-
-  private static String spec() {
-    return """
-    apiVersion: pmem-csi.intel.com/v1beta1
-    kind: PmemCSIDeployment
-    metadata: {name: any}
-    spec:
-      nodeSelector: {test/life: "yes"}
-    """;
-  }
-
-  private static String withController() {
-    return """
-    apiVersion: pmem-csi.intel.com/v1beta1
-    kind: PmemCSIDeployment
-    metadata: {name: any}
-    spec:
-      nodeSelector: {test/life: "yes"}
-      controllerTLS: {managed: true}
-    """;
+  private PmemCSIDeployment create(String spec) {
+    return client.resource(PmemResource.of(NAME, spec)).create();
   }
 
   private List<HasMetadata> objects() {

@@ -5,14 +5,16 @@ import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 
 /** A PmemCSIDeployment from the text of its spec; nobody checks it on its way. */
-final class PmemResource {
+public final class PmemResource {
 
   private PmemResource() {}
 
   /**
+   * Reads it.
+   *
    * @param spec in YAML, what stands between the braces
    */
-  static PmemCSIDeployment of(String name, String spec) {
+  public static PmemCSIDeployment of(String name, String spec) {
     PmemCSIDeployment resource =
         new KubernetesSerialization()
             .unmarshal(

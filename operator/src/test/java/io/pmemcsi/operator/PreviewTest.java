@@ -91,6 +91,15 @@ class PreviewTest {
         .doesNotContain("tls.key: \"L");
   }
 
+  /** The operator waits for the controller before pods may be refused, and nothing runs it here. */
+  @Test
+  void webhookThatNobodyAnswersYetIsNoDifference() {
+    settle(CONTROLLED + ", mutatePods: Always");
+
+    assertThat(preview(CONTROLLED + ", mutatePods: Always").describe())
+        .matches("0 created, 0 changed, 0 deleted and created again, 0 deleted, \\d+ unchanged\n");
+  }
+
   @Test
   void driverFromTemplatesIsComparedToo() {
     client.resource(fromTemplate("any:1")).create();
@@ -148,7 +157,7 @@ class PreviewTest {
   }
 
   private ResourceDiff preview(String spec) {
-    return preview(resource(spec));
+    return preview(PmemResource.of(NAME, spec));
   }
 
   private ResourceDiff preview(HasMetadata resource) {
@@ -185,7 +194,7 @@ class PreviewTest {
   }
 
   private void settle(String spec) {
-    client.resource(resource(spec)).create();
+    client.resource(PmemResource.of(NAME, spec)).create();
     try (var operator = operator()) {
       assertThat(operator.metricsPort()).isEmpty();
       await()
@@ -200,18 +209,5 @@ class PreviewTest {
                               .getStatus()
                               .phaseOrNew()));
     }
-  }
-
-  private static PmemCSIDeployment resource(String spec) {
-    return (PmemCSIDeployment)
-        new Rendering()
-            .read(
-                """
-                apiVersion: pmem-csi.intel.com/v1beta1
-                kind: PmemCSIDeployment
-                metadata: {name: %s}
-                spec: {%s}
-                """
-                    .formatted(NAME, spec));
   }
 }

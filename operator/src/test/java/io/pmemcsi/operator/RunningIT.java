@@ -32,7 +32,8 @@ class RunningIT {
     driver.create(
         "controllerTLS: {managed: true}, mutatePods: Always, deviceMode: direct,"
             + " image: \"driver:1\", nodeSelector: {test/running: \"yes\"}");
-    sandbox.cleanUp(HollowNodes.start(sandbox.cluster(), 1, Map.of("test/running", "yes"))::close);
+    HollowNodes nodes = HollowNodes.start(sandbox.cluster(), 1, Map.of("test/running", "yes"));
+    sandbox.cleanUp(nodes::close);
 
     awaitRunning(driver, 1);
     await()
@@ -44,14 +45,9 @@ class RunningIT {
 
     assertShown(sandbox, driver);
 
-    driver.edit(
-        resource ->
-            resource.setSpec(
-                driver
-                    .resource(
-                        "controllerTLS: {managed: true}, mutatePods: Always, logLevel: 5,"
-                            + " nodeSelector: {test/running: \"yes\"}")
-                    .getSpec()));
+    driver.setSpec(
+        "controllerTLS: {managed: true}, mutatePods: Always, logLevel: 5,"
+            + " nodeSelector: {test/running: \"yes\"}");
 
     awaitRunning(driver, 2);
     assertThat(pods(sandbox))
@@ -59,6 +55,58 @@ class RunningIT {
         .hasSize(2)
         .allSatisfy(
             pod -> assertThat(pod.getSpec().getContainers().getFirst().getArgs()).contains("-v=5"));
+
+    losesItsPodAndItsNode(sandbox, driver, nodes);
+  }
+
+  /** The status follows what runs, also while the resource itself cannot be carried out. */
+  private static void losesItsPodAndItsNode(Sandbox sandbox, TestDriver driver, HollowNodes nodes) {
+    nodes.losePower();
+    killNodePods(sandbox);
+
+    driver.awaitPhase("Initializing");
+    assertThat(driver.status().reason()).contains("0 out of 1 driver pods are ready");
+    assertThat(driver.status().component("Controller").map(DriverComponent::status))
+        .contains(DriverComponent.READY);
+
+    driver.setSpec("controllerTLS: {managed: true}, pullPolicy: Always, imagePullPolicy: Never");
+    driver.awaitPhase("Failed");
+    assertThat(nodeReason(driver)).contains("0 out of 1 driver pods are ready");
+
+    nodes.names().forEach(name -> sandbox.client().nodes().withName(name).delete());
+    // Kubernetes would do so itself, after a while
+    killNodePods(sandbox);
+    await()
+        .atMost(LIMIT)
+        .untilAsserted(
+            () ->
+                assertThat(nodeReason(driver))
+                    .contains("No node has the labels {test/running=yes}"));
+    assertThat(driver.status().phaseOrNew()).isEqualTo("Failed");
+
+    driver.daemonSet().delete();
+    await()
+        .atMost(LIMIT)
+        .untilAsserted(() -> assertThat(nodeReason(driver)).contains("has not started yet"));
+    assertThat(driver.daemonSet().get()).as("nothing is written while Failed").isNull();
+
+    driver.setSpec("nodeSelector: {test/running: \"yes\"}");
+    driver.awaitPhase("Initializing");
+    assertThat(driver.daemonSet().get()).isNotNull();
+  }
+
+  private static void killNodePods(Sandbox sandbox) {
+    sandbox
+        .client()
+        .pods()
+        .inNamespace(sandbox.namespace())
+        .withLabel("app.kubernetes.io/name", "pmem-csi-node")
+        .withGracePeriod(0)
+        .delete();
+  }
+
+  private static String nodeReason(TestDriver driver) {
+    return driver.status().component("Node").map(DriverComponent::reason).orElse("");
   }
 
   /** Nothing runs the controller where no node has room: the status must not say Running. */
@@ -91,13 +139,11 @@ class RunningIT {
         .atMost(Duration.ofSeconds(30))
         .untilAsserted(() -> assertThat(driver.events()).contains("NewDeployment", "Running"));
 
-    assertThat(kubectl.run("get", "pcd", driver.name()).lines().skip(1).findFirst())
-        .hasValueSatisfying(
-            row ->
-                assertThat(row)
-                    .matches(
-                        driver.name()
-                            + " +direct +\\{\"test/running\":\"yes\"} +driver:1 +Running +\\S+"));
+    assertThat(kubectl.run("get", "pcd", driver.name()))
+        .matches(
+            "NAME +DEVICEMODE +NODESELECTOR +IMAGE +STATUS +AGE *\n"
+                + driver.name()
+                + " +direct +\\{\"test/running\":\"yes\"} +driver:1 +Running +\\S+ *\n?");
     assertThat(kubectl.run("describe", "pcd", driver.name()).replaceAll(" +", " "))
         .contains("Type: CertsVerified")
         .contains("Type: CertsReady")

@@ -5,7 +5,6 @@ import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.Resource;
@@ -31,19 +30,12 @@ record TestDriver(Sandbox sandbox, String name) {
   }
 
   PmemCSIDeployment resource(String spec) {
-    var resource =
-        (PmemCSIDeployment)
-            new Rendering()
-                .read(
-                    """
-                    apiVersion: pmem-csi.intel.com/v1beta1
-                    kind: PmemCSIDeployment
-                    metadata: {name: any}
-                    spec: {%s}
-                    """
-                        .formatted(spec));
-    resource.setMetadata(new ObjectMetaBuilder().withName(name).build());
-    return resource;
+    return PmemResource.of(name, spec);
+  }
+
+  /** As {@code kubectl replace} does it. */
+  void setSpec(String spec) {
+    edit(resource -> resource.setSpec(resource(spec).getSpec()));
   }
 
   void edit(Consumer<PmemCSIDeployment> change) {

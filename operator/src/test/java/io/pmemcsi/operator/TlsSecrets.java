@@ -29,6 +29,18 @@ final class TlsSecrets {
         .build();
   }
 
+  /** The same for these names, as it stands in a PmemCSIDeployment. */
+  static String inline(Certificates authority, String... names) {
+    return "caCert: %s, ".formatted(encoded(authority.authorityPem()))
+        + pair("registry", authority.issue("CN=controller", names));
+  }
+
+  /** The two fields for a certificate and its key. */
+  static String pair(String prefix, Certificates.Issued issued) {
+    return "%sCert: %s, %sKey: %s"
+        .formatted(prefix, encoded(issued.certificatePem()), prefix, encoded(issued.keyPem()));
+  }
+
   static String encoded(String text) {
     return Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.UTF_8));
   }

@@ -28,6 +28,11 @@ public record DriverName(String value) {
     }
   }
 
+  /** Whether a driver can be called so. */
+  public static boolean isAllowed(String value) {
+    return value.length() <= MAX_LENGTH && ALLOWED.matcher(value).matches();
+  }
+
   /** The name as a prefix for objects whose names may not contain dots. */
   public String hyphenated() {
     return value.replace('.', '-');

@@ -3,6 +3,8 @@ package io.pmemcsi.operator.diff;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Namespaced;
 import io.fabric8.kubernetes.api.model.Secret;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
+import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.pmemcsi.api.generic.CSIDriverDeployment;
@@ -77,7 +79,8 @@ public final class Preview {
           run(
               pmem,
               live,
-              PmemPreview.blueprint(pmem, facts, this::secret, clock.instant()),
+              PmemPreview.blueprint(
+                  pmem, facts, this::secret, this::deployment, this::webhook, clock.instant()),
               FormerLabels.KEEP);
       case CSIDriverDeployment template -> of(template, live);
       default ->
@@ -129,6 +132,16 @@ public final class Preview {
   private Optional<Secret> secret(String name) {
     return Optional.ofNullable(
         client.secrets().inNamespace(facts.namespace()).withName(name).get());
+  }
+
+  private Optional<Deployment> deployment(String name) {
+    return Optional.ofNullable(
+        client.apps().deployments().inNamespace(facts.namespace()).withName(name).get());
+  }
+
+  private Optional<MutatingWebhookConfiguration> webhook(String name) {
+    return Optional.ofNullable(
+        client.admissionRegistration().v1().mutatingWebhookConfigurations().withName(name).get());
   }
 
   /** As {@code kubectl apply} does it: the spec of the file counts, labels are added. */

@@ -5,13 +5,18 @@ import static io.pmemcsi.api.pmem.DriverComponent.NODE;
 import static io.pmemcsi.api.pmem.DriverComponent.NOT_READY;
 import static io.pmemcsi.api.pmem.DriverComponent.READY;
 
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.pmemcsi.api.pmem.DriverComponent;
+import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
 import io.pmemcsi.operator.reconcile.WorkloadState;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /** Whether every wanted pod of the current generation is ready. */
@@ -85,6 +90,48 @@ final class Components {
             false,
             "Waiting for deployment to be ready: %d of %d replicas are ready%s"
                 .formatted(Math.min(ready, updated), wanted, told(trouble)));
+  }
+
+  /**
+   * Those of a driver that nobody changes now, as they are; one that is gone is told as long as it
+   * was there before.
+   *
+   * @param trouble looks for what keeps a pod from getting ready
+   */
+  static List<DriverComponent> leftRunning(
+      PmemCSIDeploymentStatus before,
+      Optional<Deployment> controller,
+      Optional<DaemonSet> nodes,
+      Function<Part, Optional<String>> trouble) {
+    var components = new ArrayList<DriverComponent>();
+    if (controller.isPresent() || before.component(CONTROLLER).isPresent()) {
+      components.add(controller(controller, () -> trouble.apply(Part.CONTROLLER)));
+    }
+    if (nodes.isPresent() || before.component(NODE).isPresent()) {
+      components.add(
+          node(
+              nodes,
+              nodes
+                  .map(set -> set.getSpec().getTemplate().getSpec().getNodeSelector())
+                  .orElse(Map.of()),
+              () -> trouble.apply(Part.NODE)));
+    }
+    return components;
+  }
+
+  /**
+   * Whether the webhook has answered once. Before that it must not be able to refuse pods: those of
+   * the whole cluster would wait for a controller that perhaps never starts.
+   */
+  static boolean webhookAnswers(
+      Optional<Deployment> controller, Optional<MutatingWebhookConfiguration> webhook) {
+    return controller(controller, Optional::empty).status().equals(READY)
+        || webhook
+            .filter(
+                hook ->
+                    hook.getWebhooks().stream()
+                        .anyMatch(one -> PmemBlueprint.MUST_ANSWER.equals(one.getFailurePolicy())))
+            .isPresent();
   }
 
   /** Whether pods are wanted here that are not ready. */

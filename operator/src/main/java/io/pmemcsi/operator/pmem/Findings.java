@@ -44,6 +44,18 @@ record Findings(
         generation, Optional.of(reason), conditions, List.of(), List.of(), Optional.empty());
   }
 
+  /** With what runs, too. */
+  Findings with(List<DriverComponent> running, List<UnpreparedNode> unprepared) {
+    return new Findings(generation, failure, conditions, running, unprepared, certificateExpires);
+  }
+
+  boolean isReady(String component) {
+    return components.stream()
+        .anyMatch(
+            part ->
+                part.component().equals(component) && part.status().equals(DriverComponent.READY));
+  }
+
   /** With one more condition. */
   Findings and(DeploymentCondition condition) {
     var all = new ArrayList<>(conditions);

@@ -2,6 +2,8 @@ package io.pmemcsi.operator.pmem;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Secret;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
+import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.api.pmem.PmemSettings;
 import io.pmemcsi.base.error.FatalException;
@@ -23,14 +25,18 @@ public final class PmemPreview {
   }
 
   /**
-   * The blueprint with the certificates that are on the cluster.
+   * The blueprint with what is on the cluster: certificates, and a webhook that answers or not.
    *
    * @param secrets finds a secret in the operator's namespace
+   * @param controllers finds a deployment there
+   * @param webhooks finds the configuration of a webhook
    */
   public static Blueprint blueprint(
       PmemCSIDeployment resource,
       ClusterFacts facts,
       Function<String, Optional<Secret>> secrets,
+      Function<String, Optional<Deployment>> controllers,
+      Function<String, Optional<MutatingWebhookConfiguration>> webhooks,
       Instant now) {
     PmemSettings settings = PmemSettings.of(resource);
     PmemCertificates.Prepared prepared =
@@ -41,6 +47,11 @@ public final class PmemPreview {
             failure -> {
               throw new FatalException("the operator would refuse it: " + failure);
             });
-    return PmemBlueprint.of(settings, facts, prepared.certificates(), prepared.secrets(), true);
+    var names = new PmemNames(settings.driver());
+    boolean answering =
+        Components.webhookAnswers(
+            controllers.apply(names.controller()), webhooks.apply(names.webhookConfiguration()));
+    return PmemBlueprint.of(
+        settings, facts, prepared.certificates(), prepared.secrets(), answering);
   }
 }

@@ -155,6 +155,8 @@ public final class PmemReconciler
         action,
         failure ->
             status.publish(
-                resource, PmemWalk.failed(resource, failure.message()), context.getClient()));
+                resource,
+                PmemWalk.failed(resource, failure.message(), context),
+                context.getClient()));
   }
 }

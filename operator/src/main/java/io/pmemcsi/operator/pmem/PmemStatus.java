@@ -50,7 +50,7 @@ final class PmemStatus implements StatusPublisher.Wording<PmemCSIDeploymentStatu
             found.generation(),
             conditions(previous, found, now),
             components,
-            found.failure().isPresent() ? previous.unpreparedNodes() : found.unpreparedNodes(),
+            found.components().isEmpty() ? previous.unpreparedNodes() : found.unpreparedNodes(),
             found.failure().isPresent()
                 ? previous.certificateExpires()
                 : found.certificateExpires().orElse(null),

@@ -2,12 +2,9 @@ package io.pmemcsi.operator.pmem;
 
 import static io.pmemcsi.api.pmem.DeploymentCondition.DRIVER_DEPLOYED;
 
-import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
-import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
@@ -18,7 +15,6 @@ import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.api.pmem.PmemCSIDeploymentChecks;
 import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
 import io.pmemcsi.api.pmem.PmemSettings;
-import io.pmemcsi.api.pmem.UnpreparedNode;
 import io.pmemcsi.operator.engine.ApiCluster;
 import io.pmemcsi.operator.engine.Blueprint;
 import io.pmemcsi.operator.engine.Disputes;
@@ -67,8 +63,7 @@ final class PmemWalk {
   private final PmemWatches watches;
   private final OutcomeListener listener;
   private final Clock clock;
-  private final Consumer<ResourceID> wakeUp;
-  private final NodeMemory memory;
+  private final RunningParts parts;
   private final Disputes disputes;
   private final Set<String> searchedForFormer = ConcurrentHashMap.newKeySet();
 
@@ -85,8 +80,11 @@ final class PmemWalk {
     this.watches = watches;
     this.listener = listener;
     this.clock = clock;
-    this.wakeUp = wakeUp;
-    this.memory = new NodeMemory(MemoryReader.overHttp(), clock, ASK_NODES_AGAIN);
+    this.parts =
+        new RunningParts(
+            watches.namespace(),
+            new NodeMemory(MemoryReader.overHttp(), clock, ASK_NODES_AGAIN),
+            wakeUp);
     this.disputes = new Disputes(clock);
   }
 
@@ -101,11 +99,27 @@ final class PmemWalk {
   record Round(Findings found, Optional<Duration> again) {}
 
   Round round(PmemCSIDeployment resource, Context<PmemCSIDeployment> context) {
-    Round round = lookAndBring(resource, context);
+    Round looked = lookAndBring(resource, context);
+    Round round =
+        looked.found().failure().isPresent() ? nevertheless(looked, resource, context) : looked;
     // whatever else is wrong with it, others may have come to its nodes, or left them
     return sharing(resource, context)
         .map(condition -> new Round(round.found().and(condition), round.again()))
         .orElse(round);
+  }
+
+  private Round nevertheless(
+      Round failed, PmemCSIDeployment resource, Context<PmemCSIDeployment> context) {
+    Findings found = parts.nevertheless(failed.found(), resource, context);
+    return new Round(found, failed.again().or(() -> askAgain(found)));
+  }
+
+  /** When to look for what nothing tells us of. */
+  private static Optional<Duration> askAgain(Findings found) {
+    if (found.awaitsPods()) {
+      return Optional.of(ASK_PODS_AGAIN);
+    }
+    return found.unpreparedNodes().isEmpty() ? Optional.empty() : Optional.of(ASK_NODES_AGAIN);
   }
 
   private Round lookAndBring(PmemCSIDeployment resource, Context<PmemCSIDeployment> context) {
@@ -140,23 +154,11 @@ final class PmemWalk {
     return bring(resource, settings, prepared, blueprint, context);
   }
 
-  /**
-   * Whether the webhook has answered once. Before that it must not be able to refuse pods: those of
-   * the whole cluster would wait for a controller that perhaps never starts.
-   */
   private static boolean answers(PmemNames names, Context<PmemCSIDeployment> context) {
-    boolean ready =
-        Components.controller(
-                secondary(context, Deployment.class, names.controller()), Optional::empty)
-            .status()
-            .equals(DriverComponent.READY);
-    return ready
-        || secondary(context, MutatingWebhookConfiguration.class, names.webhookConfiguration())
-            .filter(
-                hook ->
-                    hook.getWebhooks().stream()
-                        .anyMatch(one -> PmemBlueprint.MUST_ANSWER.equals(one.getFailurePolicy())))
-            .isPresent();
+    return Components.webhookAnswers(
+        RunningParts.secondary(context, Deployment.class, names.controller()),
+        RunningParts.secondary(
+            context, MutatingWebhookConfiguration.class, names.webhookConfiguration()));
   }
 
   /** One that we wrote a moment ago must be seen, or it would be issued again. */
@@ -197,7 +199,9 @@ final class PmemWalk {
                       context.getControllerConfiguration().fieldManager(),
                       context.getClient().getKubernetesSerialization()));
     } catch (RefusedObjectException e) {
-      return new Round(failed(resource, RefusedFields.describe(e)), Optional.of(ASK_SERVER_AGAIN));
+      return new Round(
+          failed(resource, new RefusedFields(resource.getSpec()).describe(e)),
+          Optional.of(ASK_SERVER_AGAIN));
     }
     listener.brought(resource, outcome);
     listener.owns(resource, cluster.ownedBy(owner));
@@ -223,12 +227,7 @@ final class PmemWalk {
     if (!disputed.isEmpty()) {
       return new Round(found.contested(disputed), Optional.of(Disputes.PAUSE));
     }
-    if (found.awaitsPods()) {
-      return new Round(found, Optional.of(ASK_PODS_AGAIN));
-    }
-    return new Round(
-        found,
-        found.unpreparedNodes().isEmpty() ? until(prepared.due()) : Optional.of(ASK_NODES_AGAIN));
+    return new Round(found, askAgain(found).or(() -> until(prepared.due())));
   }
 
   /** Whether nothing of what the user wrote last has been seen to work yet. */
@@ -251,53 +250,21 @@ final class PmemWalk {
       PmemCertificates.Prepared prepared,
       Context<PmemCSIDeployment> context) {
     var driver = new Driver(settings, facts.get());
-    var names = driver.names();
-    var components = new ArrayList<DriverComponent>();
-    if (prepared.certificates().isPresent()) {
-      components.add(
-          Components.controller(
-              secondary(context, Deployment.class, names.controller()),
-              () -> PodTrouble.of(pods(driver, Part.CONTROLLER, context))));
-    }
-    DriverComponent nodes =
-        Components.node(
-            secondary(context, DaemonSet.class, names.nodeDaemonSet()),
-            settings.nodeSelector(),
-            () -> PodTrouble.of(pods(driver, Part.NODE, context)));
-    components.add(nodes);
+    List<DriverComponent> components =
+        parts.wanted(driver, prepared.certificates().isPresent(), context);
     var conditions = new ArrayList<>(prepared.conditions());
     conditions.add(Findings.condition(DRIVER_DEPLOYED, true, "Driver deployed successfully."));
-    return new Findings(
-        resource.getMetadata().getGeneration(),
-        Optional.empty(),
-        conditions,
-        components,
-        nodes.status().equals(DriverComponent.READY)
-            ? unprepared(resource, driver, context)
-            : resource.getStatus().unpreparedNodes(),
-        prepared.expires());
-  }
-
-  private List<UnpreparedNode> unprepared(
-      PmemCSIDeployment resource, Driver driver, Context<PmemCSIDeployment> context) {
-    return memory.unprepared(
-        pods(driver, Part.NODE, context),
-        driver.names(),
-        resource.getStatus().unpreparedNodes().stream()
-            .map(UnpreparedNode::node)
-            .collect(Collectors.toSet()),
-        () -> wakeUp.accept(ResourceID.fromResource(resource)));
-  }
-
-  /** Asked for when needed: a cache of the pods of thousands of nodes would be big. */
-  private static List<Pod> pods(Driver driver, Part part, Context<PmemCSIDeployment> context) {
-    return context
-        .getClient()
-        .pods()
-        .inNamespace(driver.facts().namespace())
-        .withLabels(driver.labels().selector(part))
-        .list()
-        .getItems();
+    var found =
+        new Findings(
+            resource.getMetadata().getGeneration(),
+            Optional.empty(),
+            conditions,
+            components,
+            resource.getStatus().unpreparedNodes(),
+            prepared.expires());
+    return found.isReady(DriverComponent.NODE)
+        ? found.with(components, parts.unprepared(resource, driver.names(), context))
+        : found;
   }
 
   private Optional<DeploymentCondition> sharing(
@@ -322,7 +289,13 @@ final class PmemWalk {
     return Findings.failed(resource.getMetadata().getGeneration(), reason, conditions);
   }
 
-  static Findings failed(PmemCSIDeployment resource, String reason) {
+  /** For what went wrong on the walk itself. */
+  static Findings failed(
+      PmemCSIDeployment resource, String reason, Context<PmemCSIDeployment> context) {
+    return RunningParts.asCached(failed(resource, reason), resource, context);
+  }
+
+  private static Findings failed(PmemCSIDeployment resource, String reason) {
     return Findings.failed(
         resource.getMetadata().getGeneration(),
         reason,
@@ -337,13 +310,5 @@ final class PmemWalk {
               ? SOON
               : left.compareTo(AT_LEAST_DAILY) > 0 ? AT_LEAST_DAILY : left;
         });
-  }
-
-  private static <R extends HasMetadata> Optional<R> secondary(
-      Context<PmemCSIDeployment> context, Class<R> kind, String name) {
-    return context
-        .getSecondaryResourcesAsStream(kind)
-        .filter(object -> object.getMetadata().getName().equals(name))
-        .findFirst();
   }
 }

@@ -108,6 +108,11 @@ final class PmemWatches {
         .toList();
   }
 
+  /** Of the operator and of its drivers. */
+  String namespace() {
+    return namespace;
+  }
+
   /** A secret of the user in the operator's namespace. */
   Optional<Secret> secret(Context<PmemCSIDeployment> context, String name) {
     return source(context, Secret.class, SECRETS).get(new ResourceID(name, namespace));

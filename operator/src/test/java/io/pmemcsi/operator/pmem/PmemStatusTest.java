@@ -11,6 +11,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class PmemStatusTest {
@@ -86,6 +87,37 @@ class PmemStatusTest {
   }
 
   @Test
+  void failureShowsWhatRunsNevertheless() {
+    var running = new PmemStatus().next(PmemCSIDeploymentStatus.NEW, found(daemonSet(2, 2, 2)), T1);
+    Findings failed = Findings.failed(2, "image: broken", List.of());
+
+    var second =
+        new PmemStatus()
+            .next(running, failed.with(leftRunning(running, daemonSet(2, 2, 1)), List.of()), T2);
+    var third =
+        new PmemStatus().next(second, failed.with(leftRunning(second, null), List.of()), T2);
+
+    assertThat(second.phase()).isEqualTo("Failed");
+    assertThat(second.reason()).isEqualTo("image: broken");
+    assertThat(second.component("Node").orElseThrow().reason())
+        .isEqualTo("1 out of 2 driver pods are ready; no room");
+    assertThat(PmemAnnouncements.of(second, third)).isEmpty();
+    assertThat(third.component("Node").orElseThrow().reason()).contains("has not started");
+    assertThat(third.component("Controller")).isEmpty();
+  }
+
+  @Test
+  void failureOfWhatNeverRanHasNoComponents() {
+    assertThat(leftRunning(PmemCSIDeploymentStatus.NEW, null)).isEmpty();
+  }
+
+  private static List<DriverComponent> leftRunning(
+      PmemCSIDeploymentStatus before, @Nullable DaemonSet nodes) {
+    return Components.leftRunning(
+        before, Optional.empty(), Optional.ofNullable(nodes), _ -> Optional.of("no room"));
+  }
+
+  @Test
   void eventsAreOnePerChange() {
     var fresh = PmemCSIDeploymentStatus.NEW;
     var running = new PmemStatus().next(fresh, found(daemonSet(1, 1, 1)), T1);
@@ -120,6 +152,13 @@ class PmemStatusTest {
         .withNewMetadata()
         .withGeneration(1L)
         .endMetadata()
+        .withNewSpec()
+        .withNewTemplate()
+        .withNewSpec()
+        .withNodeSelector(SELECTOR)
+        .endSpec()
+        .endTemplate()
+        .endSpec()
         .withNewStatus()
         .withObservedGeneration(1L)
         .withDesiredNumberScheduled(wanted)

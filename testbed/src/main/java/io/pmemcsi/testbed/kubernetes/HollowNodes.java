@@ -80,6 +80,11 @@ public final class HollowNodes implements AutoCloseable {
     return List.copyOf(kubelets.keySet());
   }
 
+  /** Ends the kubelets as if their machines had lost power: nobody tells the API server. */
+  public void losePower() {
+    kubelets.values().forEach(ChildProcess::close);
+  }
+
   /** Ends the kubelets and deletes the nodes. */
   @Override
   public void close() {
