@@ -19,12 +19,19 @@ final class LeaderLease {
 
   private final String namespace;
   private final String identity;
+  private final Runnable onLeading;
   private final AtomicBoolean leading = new AtomicBoolean();
   private final AtomicBoolean closing = new AtomicBoolean();
 
-  LeaderLease(String namespace, String identity) {
+  /**
+   * The lease in a namespace.
+   *
+   * @param onLeading what to do when this replica begins to lead
+   */
+  LeaderLease(String namespace, String identity, Runnable onLeading) {
     this.namespace = namespace;
     this.identity = identity;
+    this.onLeading = onLeading;
   }
 
   String identity() {
@@ -33,7 +40,7 @@ final class LeaderLease {
 
   LeaderCallbacks callbacks() {
     return new LeaderCallbacks(
-        () -> leading.set(true),
+        this::won,
         this::lost,
         leader -> LOG.atInfo().addKeyValue("leader", leader).log("New leader."));
   }
@@ -57,6 +64,11 @@ final class LeaderLease {
     } catch (KubernetesClientException e) {
       LOG.atInfo().addKeyValue("cause", e.getMessage()).log("The lease was not given back.");
     }
+  }
+
+  private void won() {
+    leading.set(true);
+    onLeading.run();
   }
 
   private void lost() {

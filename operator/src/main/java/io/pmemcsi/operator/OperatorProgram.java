@@ -59,6 +59,7 @@ public final class OperatorProgram implements AutoCloseable {
   private final KubernetesClient client;
   private final boolean ownClient;
   private final LeaderLease lease;
+  private final LeaderDuty sweep;
   private final Optional<ConfigFile> config;
   private @Nullable HttpEndpoint endpoint;
 
@@ -68,8 +69,10 @@ public final class OperatorProgram implements AutoCloseable {
       KubernetesClient client,
       boolean ownClient,
       LeaderLease lease,
+      LeaderDuty sweep,
       Optional<ConfigFile> config) {
     this.lease = lease;
+    this.sweep = sweep;
     this.config = config;
     this.operator = operator;
     this.workers = workers;
@@ -150,10 +153,13 @@ public final class OperatorProgram implements AutoCloseable {
     var metrics = new OperatorMetrics(registry, PmemReconciler.FIELD_MANAGER);
     ExecutorService workers =
         Executors.newFixedThreadPool(WORKERS, Thread.ofVirtual().name("reconcile-", 0).factory());
+    var nodeUpdates = new NodeUpdates(client, () -> facts.get().version(), clock);
+    var sweep = new LeaderDuty("release nodes of lost resources", nodeUpdates::releaseOrphans);
     var lease =
         new LeaderLease(
             namespace,
-            pod.name().orElse(COMPONENT) + "-" + UUID.randomUUID().toString().substring(0, 8));
+            pod.name().orElse(COMPONENT) + "-" + UUID.randomUUID().toString().substring(0, 8),
+            sweep::begin);
     var operator =
         new Operator(
             overrider ->
@@ -187,7 +193,7 @@ public final class OperatorProgram implements AutoCloseable {
             settings,
             new DeletionGuard(
                 new ApiUsage(client, clock), CSIDriverDeployment.FORCE_DELETION_ANNOTATION),
-            new NodeUpdates(client, () -> facts.get().version(), clock),
+            nodeUpdates,
             new EventWriter(client, COMPONENT, clock),
             metrics,
             clock);
@@ -204,9 +210,12 @@ public final class OperatorProgram implements AutoCloseable {
                 .withReconciliationMaxInterval(LOOK_AGAIN)
                 .withRateLimiter(pace.limiter())
                 .withRetry(pace.retry().get()));
-    var program = new OperatorProgram(operator, workers, client, ownClient, lease, config);
+    var program = new OperatorProgram(operator, workers, client, ownClient, lease, sweep, config);
     var liveness = new Liveness(clock, program::watches, metrics::queued, metrics::finished);
     program.run(options.metrics(), registry, facts.get(), liveness::problem);
+    if (!options.leaderElection()) {
+      sweep.begin();
+    }
     config.ifPresent(file -> file.onChange(generic::configurationChanged));
     return program;
   }
@@ -270,6 +279,7 @@ public final class OperatorProgram implements AutoCloseable {
   @Override
   public void close() {
     lease.closing();
+    sweep.close();
     config.ifPresent(ConfigFile::close);
     operator.stop();
     lease.giveBack(client);

@@ -24,6 +24,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A resource with the update strategy Draining, from its template to its status and its end. */
 @WithKubernetes(perClass = true)
@@ -100,6 +102,32 @@ class DrainedResourceIT {
 
     assertThat(stage.cordoned()).isEmpty();
     assertThat(stage.marked()).isEmpty();
+  }
+
+  /** With no other resource that wakes the operator. Somebody else's cordon stays. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void nodesOfAResourceThatVanishedWhileNoOperatorRanAreReleased(boolean leaderElection) {
+    String foreign = nodes.names().getLast();
+    stage.cordon(foreign);
+    stage.budget("web-budget");
+    patch("{\"spec\":{\"draining\":{\"parallelNodes\":2}}}");
+    stage.changeTemplate();
+    stage.play(() -> stage.marked().size() == 2);
+
+    stage.operator().stop();
+    stage.loseResource();
+    assertThat(stage.marked()).hasSize(2);
+    assertThat(stage.cordoned()).hasSize(2);
+    if (leaderElection) {
+      stage.operator().startReplica();
+    } else {
+      stage.operator().start();
+    }
+    stage.play(() -> stage.marked().isEmpty());
+
+    assertThat(stage.cordoned()).containsExactly(foreign);
+    stage.uncordon(foreign);
   }
 
   /** Kubelet says Failed when containers have ended, and unmounts only then. */

@@ -500,6 +500,19 @@ final class DrainingStage {
     createResource();
   }
 
+  /** As if somebody had taken off the finalizer of a resource that was deleted, and tidied up. */
+  void loseResource() {
+    resource().patch(PatchContext.of(PatchType.JSON_MERGE), "{\"metadata\":{\"finalizers\":null}}");
+    resource().delete();
+    client.storage().v1().csiDrivers().withName(driver).delete();
+    await()
+        .atMost(PATIENCE)
+        .until(
+            () ->
+                resource().get() == null
+                    && client.apps().daemonSets().withName("drained-node").get() == null);
+  }
+
   void cordon(String node) {
     unschedulable(node, true);
   }

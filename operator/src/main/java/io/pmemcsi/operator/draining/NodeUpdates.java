@@ -108,6 +108,14 @@ public final class NodeUpdates {
     release(resource.getMetadata().getUid());
   }
 
+  /**
+   * Ends the work for resources that vanished while no operator ran; nobody else would, if no other
+   * resource is there that has the nodes looked at.
+   */
+  public void releaseOrphans() {
+    markedOwners();
+  }
+
   private void release(String owner) {
     if (markedOwners().contains(owner)) {
       takeOff(owner);

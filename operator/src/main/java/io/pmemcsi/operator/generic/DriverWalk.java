@@ -249,6 +249,9 @@ final class DriverWalk {
   /** Nodes in hand are brought to their end; what is in the way of that is not news for a user. */
   private Optional<NodeUpdates.Progress> standStill(InstalledObjects objects, String why) {
     try {
+      if (objects.daemonSet().isEmpty()) {
+        nodeUpdates.release(objects.resource());
+      }
       return objects
           .update()
           .map(
