@@ -9,8 +9,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/** What makes the server refuse an object. */
-record Checks(ResourceType type) {
+/**
+ * What makes the server refuse an object.
+ *
+ * @param newer whether the server is newer than the one that is known in every detail
+ */
+record Checks(ResourceType type, boolean newer) {
   private static final Pattern SUBDOMAIN =
       Pattern.compile("[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*");
   private static final String SUBDOMAIN_RULE =
@@ -129,7 +133,14 @@ record Checks(ResourceType type) {
                   "roleRef", object.path("roleRef").toString(), "cannot change roleRef"));
         }
       }
-      case "csidrivers.storage.k8s.io" -> frozen(object, live, errors, "spec");
+      case "csidrivers.storage.k8s.io" -> {
+        if (newer) {
+          frozen(object, live, errors, "spec", "attachRequired");
+          frozen(object, live, errors, "spec", "volumeLifecycleModes");
+        } else {
+          frozen(object, live, errors, "spec");
+        }
+      }
       case "secrets" -> frozen(object, live, errors, "type");
       default -> {}
     }

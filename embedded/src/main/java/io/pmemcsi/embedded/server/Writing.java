@@ -64,7 +64,7 @@ final class Writing {
     meta.set("deletionTimestamp", "");
     Json.child(object, "metadata").remove(List.of("deletionGracePeriodSeconds", "selfLink"));
     new Strategy(type).create(object);
-    new Checks(type).created(object);
+    new Checks(type, catalog.newer()).created(object);
     Optional<ObjectNode> existing = transaction.get(key);
     if (existing.isPresent()) {
       throw ApiException.alreadyExists(type, key.name(), new Meta(existing.get()).deleting());
@@ -101,7 +101,7 @@ final class Writing {
       object = ownership(owner.get()).update(live, object);
     }
     new Strategy(type).update(object, live, subresource);
-    new Checks(type).updated(object, live);
+    new Checks(type, catalog.newer()).updated(object, live);
     new Meta(object).copy(live, List.of("resourceVersion"));
     object.set("apiVersion", live.get("apiVersion"));
     Key key = new Meta(live).key(type);

@@ -11,7 +11,6 @@ import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
-import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -45,9 +44,21 @@ public final class ApiCluster<P extends HasMetadata> implements Cluster {
 
   @Override
   public Optional<HasMetadata> find(HasMetadata wanted) {
-    Optional<HasMetadata> cached =
-        source(wanted).flatMap(source -> source.get(ResourceID.fromResource(wanted)));
-    return cached.isPresent() ? cached : read(wanted);
+    return source(wanted).flatMap(source -> cached(source, wanted)).or(() -> read(wanted));
+  }
+
+  private Optional<HasMetadata> cached(OwnedSource<HasMetadata, P> source, HasMetadata wanted) {
+    var id = ResourceID.fromResource(wanted);
+    Optional<HasMetadata> cached = source.get(id);
+    if (cached.isEmpty() || !source.awaits(id)) {
+      return cached;
+    }
+    Optional<HasMetadata> now = read(wanted);
+    String uid = cached.get().getMetadata().getUid();
+    if (now.filter(object -> object.getMetadata().getUid().equals(uid)).isEmpty()) {
+      source.lost(cached.get());
+    }
+    return now;
   }
 
   /** At once, because most of them are not in the cache when a resource is new. */
@@ -175,7 +186,7 @@ public final class ApiCluster<P extends HasMetadata> implements Cluster {
               ? applied
               : patch(
                   applied,
-                  surplus.reversed().stream()
+                  surplus.stream()
                       .map(pointer -> Map.of("op", "remove", "path", pointer))
                       .toList()));
     } catch (KubernetesClientException e) {
@@ -221,10 +232,7 @@ public final class ApiCluster<P extends HasMetadata> implements Cluster {
   }
 
   private List<String> surplus(HasMetadata actual, HasMetadata wanted) {
-    var serialization = client().getKubernetesSerialization();
-    return Selectors.surplus(
-        serialization.convertValue(wanted, Map.class),
-        serialization.convertValue(actual, Map.class));
+    return Surplus.of(actual, wanted, client().getKubernetesSerialization());
   }
 
   private void written(HasMetadata before, HasMetadata now) {
@@ -326,13 +334,13 @@ public final class ApiCluster<P extends HasMetadata> implements Cluster {
   }
 
   @SuppressWarnings("unchecked")
-  private Optional<InformerEventSource<HasMetadata, P>> source(HasMetadata object) {
+  private Optional<OwnedSource<HasMetadata, P>> source(HasMetadata object) {
     Class<? extends HasMetadata> kind = object.getClass();
     if (!kinds.kinds().contains(kind)) {
       return Optional.empty();
     }
     return Optional.of(
-        (InformerEventSource<HasMetadata, P>)
+        (OwnedSource<HasMetadata, P>)
             context
                 .eventSourceRetriever()
                 .getEventSourceFor((Class<HasMetadata>) kind, OwnedKinds.sourceName(kind)));

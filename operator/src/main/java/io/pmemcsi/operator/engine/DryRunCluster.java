@@ -106,7 +106,8 @@ public final class DryRunCluster implements Cluster {
   public void apply(HasMetadata actual, HasMetadata wanted) {
     try {
       HasMetadata result = DryRun.apply(wanted, fieldManager, client);
-      intents.add(new Intent(Optional.of(actual), Optional.of(result)));
+      HasMetadata mended = Surplus.takenAway(result, wanted, client.getKubernetesSerialization());
+      intents.add(new Intent(Optional.of(actual), Optional.of(mended)));
     } catch (KubernetesClientException e) {
       if (ImmutableFieldException.isCauseOf(e)) {
         throw new ImmutableFieldException(ObjectRef.of(wanted), e);

@@ -209,7 +209,7 @@ record OwnedFields(String fieldManager, KubernetesSerialization serialization) {
   }
 
   /** Values that the server leaves out. */
-  private static boolean isNothing(@Nullable Object value) {
+  static boolean isNothing(@Nullable Object value) {
     return switch (value) {
       case null -> true;
       case String text -> text.isEmpty();

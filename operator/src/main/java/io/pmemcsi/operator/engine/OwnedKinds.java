@@ -71,7 +71,7 @@ public record OwnedKinds(
           new CompactStore<>(kind, context.getClient().getKubernetesSerialization()));
     }
     boolean limited = Namespaced.class.isAssignableFrom(kind) && !namespaces.isEmpty();
-    return new InformerEventSource<>(
+    return new OwnedSource<>(
         (limited ? builder.withNamespaces(namespaces) : builder.withWatchAllNamespaces()).build(),
         context);
   }

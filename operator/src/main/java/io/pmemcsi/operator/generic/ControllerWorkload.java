@@ -1,6 +1,7 @@
 package io.pmemcsi.operator.generic;
 
 import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.IntOrString;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import io.fabric8.kubernetes.api.model.VolumeBuilder;
@@ -15,6 +16,8 @@ import java.util.stream.Stream;
 
 /** The driver's controller: the user's template, its socket shared with the sidecars. */
 record ControllerWorkload(GenericDriver driver) {
+
+  private static final IntOrString A_QUARTER = new IntOrString("25%");
 
   List<String> clashes() {
     return driver.settings().controllerTemplate().map(this::clashes).orElse(List.of());
@@ -59,6 +62,14 @@ record ControllerWorkload(GenericDriver driver) {
         .withNewSelector()
         .withMatchLabels(selector)
         .endSelector()
+        // what a server fills in, written down so that it is ours
+        .withNewStrategy()
+        .withType("RollingUpdate")
+        .withNewRollingUpdate()
+        .withMaxSurge(A_QUARTER)
+        .withMaxUnavailable(A_QUARTER)
+        .endRollingUpdate()
+        .endStrategy()
         .withTemplate(changed(template, selector))
         .endSpec()
         .build();
