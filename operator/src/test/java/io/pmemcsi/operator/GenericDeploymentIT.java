@@ -536,6 +536,120 @@ class GenericDeploymentIT {
         .untilAsserted(() -> assertThat(Snapshot.of(driver.objects())).isEqualTo(before));
   }
 
+  /** Applying alone would leave in place what others add where the operator has no value. */
+  @Test
+  void fieldsThatOthersAddAreTakenAway() {
+    driver.create();
+    driver.awaitSynced();
+    Map<String, String> before = Snapshot.of(driver.objects());
+    String pods =
+        """
+        {"spec": {"minReadySeconds": 7, "template": {"spec": {"hostNetwork": true, "hostPID": true,
+          "tolerations": [{"operator": "Exists"}], "containers": [
+            {"name": "driver", "args": ["--mine"], "command": ["mine"]}]}}}}
+        """;
+
+    replace(
+        storageClasses().getFirst(),
+        """
+        {"mountOptions": ["noatime"], "allowVolumeExpansion": true, "allowedTopologies":
+          [{"matchLabelExpressions": [{"key": "zone", "values": ["a"]}]}]}
+        """);
+    merge(daemonSet(), pods);
+    merge(deployment(), pods);
+    replace(
+        deployment(),
+        "{\"spec\":{\"paused\":true,\"strategy\":{\"type\":\"Recreate\",\"rollingUpdate\":null}}}");
+
+    await()
+        .atMost(Duration.ofSeconds(60))
+        .untilAsserted(() -> assertThat(Snapshot.of(driver.objects())).isEqualTo(before));
+    assertThat(driver.events()).doesNotContain("Recreated");
+  }
+
+  /** As admission webhooks inject them, which would only do so again. */
+  @Test
+  void containersThatOthersAddStay() {
+    driver.create();
+    driver.awaitSynced();
+
+    merge(
+        deployment(),
+        """
+        {"metadata": {"annotations": {"injected": "yes"}}, "spec": {"paused": true, "template":
+          {"metadata": {"annotations": {"injected": "yes"}}, "spec": {
+            "volumes": [{"name": "injected", "emptyDir": {}}],
+            "containers": [{"name": "injected", "image": "any:1"},
+              {"name": "driver", "env": [{"name": "INJECTED", "value": "yes"}]}]}}}}
+        """);
+
+    await()
+        .atMost(Duration.ofSeconds(60))
+        .until(() -> !Boolean.TRUE.equals(deployment().getSpec().getPaused()));
+    assertThat(client.getKubernetesSerialization().asJson(deployment()))
+        .contains(
+            "\"annotations\":{\"injected\":\"yes\"}",
+            "\"image\":\"any:1\"",
+            "\"name\":\"INJECTED\"",
+            "{\"emptyDir\":{},\"name\":\"injected\"}");
+  }
+
+  /** Both would write without end, and nobody would know. */
+  @Test
+  void somebodyWhoChangesAnObjectAgainAndAgainIsNamed() {
+    driver.create();
+    driver.awaitSynced();
+    int before = operator.writes().size();
+
+    await()
+        .atMost(Duration.ofSeconds(60))
+        .pollInterval(Duration.ofMillis(50))
+        .until(
+            () -> {
+              if (image().equals("driver:1")) {
+                fight("fight:1");
+              }
+              return syncReason().equals("Contested");
+            });
+
+    driver.awaitSyncError(
+        "DaemonSet \"%s-node\" in namespace \"%s\" is changed again and again by \"gitops\""
+            .formatted(driver.name(), sandbox.namespace()));
+    assertThat(operator.writes().size() - before).as("writes").isLessThan(30);
+    assertThat(driver.events()).contains("SyncError");
+
+    // what the user himself wants is not put off
+    driver.patch("{\"spec\":{\"logLevel\":1}}");
+    driver.awaitSynced();
+    assertThat(image()).isEqualTo("driver:1");
+  }
+
+  private String image() {
+    return daemonSet().getSpec().getTemplate().getSpec().getContainers().getFirst().getImage();
+  }
+
+  private void fight(String image) {
+    client
+        .resource(daemonSet())
+        .patch(
+            new PatchContext.Builder()
+                .withPatchType(PatchType.STRATEGIC_MERGE)
+                .withFieldManager("gitops")
+                .build(),
+            """
+            {"spec": {"template": {"spec": {"containers": [{"name": "driver", "image": "%s"}]}}}}
+            """
+                .formatted(image));
+  }
+
+  private String syncReason() {
+    return driver
+        .status()
+        .condition(DriverCondition.SYNC_SUCCESSFUL)
+        .map(DriverCondition::reason)
+        .orElse("");
+  }
+
   @Test
   void fieldsThatNeverChangeAreChangedByDeletionAndCreation() {
     driver.create();

@@ -3,6 +3,7 @@ package io.pmemcsi.operator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
@@ -87,7 +88,10 @@ class GenericMistakesIT {
     }
   }
 
-  /** Servers from 1.25 on refuse most of it themselves, with the same words. */
+  /**
+   * What the schema can say the server itself refuses, the rest is told by the operator. {@link
+   * GenericOtherServersIT} has a server that refuses nothing.
+   */
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
@@ -148,6 +152,31 @@ class GenericMistakesIT {
                     .replace("- {name: helper,", "- {name: csi-driver-registrar,"));
 
     driver.awaitSyncError("container \"csi-driver-registrar\" is used by the operator itself");
+    driver.awaitNotAvailable("has not started yet");
+
+    assertThat(driver.objectNames()).isEmpty();
+    assertThat(driver.events()).containsExactly("SyncError");
+  }
+
+  /** Only the server knows all rules for pods, so it is asked before anything is made. */
+  @ParameterizedTest
+  @CsvSource({"driverPerNodeTemplate,DaemonSet", "driverControllerTemplate,Deployment"})
+  void nothingIsMadeOfATemplateThatTheServerRefuses(String template, String kind) {
+    var driver = driver("refused");
+    var resource = (CSIDriverDeployment) new Rendering().read(GenericResource.yaml("refused"));
+    resource.getMetadata().setNamespace(sandbox.namespace());
+    ObjectNode spec = client.getKubernetesSerialization().convertValue(resource, ObjectNode.class);
+    ((ObjectNode) spec.at("/spec/%s/spec/containers/0".formatted(template)))
+        .withArray("volumeMounts")
+        .addObject()
+        .put("name", "nowhere")
+        .put("mountPath", "/mnt");
+    driver.create(client.getKubernetesSerialization().asYaml(spec));
+
+    driver.awaitSyncError(
+        "%s.apps \"refused-%s\" is invalid"
+            .formatted(kind, kind.equals("DaemonSet") ? "node" : "controller"));
+    driver.awaitSyncError("volumeMounts[0].name: Not found: \"nowhere\"");
     driver.awaitNotAvailable("has not started yet");
 
     assertThat(driver.objectNames()).isEmpty();

@@ -54,10 +54,11 @@ record PatientCluster(Cluster cluster, Rivals rivals, Disputes.Page page) implem
   @Override
   public void apply(HasMetadata actual, HasMetadata wanted) {
     List<String> others = rivals.of(actual, wanted);
+    cluster.apply(actual, wanted);
+    // not before: what failed and is tried again was changed by nobody in between
     if (!others.isEmpty()) {
       page.mended(wanted, others);
     }
-    cluster.apply(actual, wanted);
   }
 
   @Override

@@ -2,6 +2,9 @@ package io.pmemcsi.operator.generic;
 
 import static io.pmemcsi.api.generic.DriverCondition.SYNC_SUCCESSFUL;
 
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
 import io.pmemcsi.api.Violation;
@@ -11,6 +14,7 @@ import io.pmemcsi.api.generic.DriverCondition;
 import io.pmemcsi.api.generic.GenericSettings;
 import io.pmemcsi.operator.draining.NodeUpdates;
 import io.pmemcsi.operator.engine.Blueprint;
+import io.pmemcsi.operator.engine.Disputes;
 import io.pmemcsi.operator.engine.ObjectRef;
 import io.pmemcsi.operator.engine.Outcome;
 import io.pmemcsi.operator.engine.Owner;
@@ -18,6 +22,7 @@ import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.guard.DeletionDecision;
 import io.pmemcsi.operator.guard.DeletionGuard;
 import io.pmemcsi.operator.metrics.OutcomeListener;
+import io.pmemcsi.operator.reconcile.Contested;
 import io.pmemcsi.operator.reconcile.ForeignObjects;
 import java.time.Clock;
 import java.time.Duration;
@@ -43,6 +48,7 @@ final class DriverWalk {
   private final NodeUpdates nodeUpdates;
   private final GenericWatches watches;
   private final OutcomeListener listener;
+  private final Disputes disputes;
   private final Clock clock;
 
   DriverWalk(
@@ -59,6 +65,7 @@ final class DriverWalk {
     this.nodeUpdates = nodeUpdates;
     this.watches = watches;
     this.listener = listener;
+    this.disputes = new Disputes(clock);
     this.clock = clock;
   }
 
@@ -189,9 +196,19 @@ final class DriverWalk {
       GenericSettings settings,
       Blueprint blueprint,
       Context<CSIDriverDeployment> context) {
+    var owner = Owner.of(resource);
     Outcome outcome =
         GenericReconciler.engine(context)
-            .bring(Owner.of(resource), blueprint, watches.cluster(context));
+            .bring(
+                owner,
+                blueprint,
+                object -> isNew(resource) && isMadeOfTemplate(object),
+                disputes.patient(
+                    watches.cluster(context),
+                    owner,
+                    resource.getMetadata().getGeneration(),
+                    context.getControllerConfiguration().fieldManager(),
+                    context.getClient().getKubernetesSerialization()));
     listener.brought(resource, outcome);
     if (outcome.changedSomething()) {
       LOG.atInfo()
@@ -202,6 +219,7 @@ final class DriverWalk {
           .addKeyValue("pruned", outcome.pruned().size())
           .log("Objects brought to the wanted state.");
     }
+    List<Disputes.Dispute> disputed = disputes.of(owner);
     Result result;
     if (!outcome.conflicts().isEmpty()) {
       result =
@@ -215,6 +233,14 @@ final class DriverWalk {
     } else if (!outcome.complete()) {
       result =
           failed(resource, "Waiting", waiting(outcome), Optional.of(patience(resource)), context);
+    } else if (!disputed.isEmpty()) {
+      result =
+          failed(
+              resource,
+              "Contested",
+              Contested.describe(disputed),
+              Optional.of(Disputes.PAUSE),
+              context);
     } else {
       result = synced(resource, settings, context);
     }
@@ -232,9 +258,7 @@ final class DriverWalk {
             .map(
                 update ->
                     isDeleted(resource) ? nodeUpdates.ended(update) : nodeUpdates.advance(update));
-    boolean changed =
-        !resource.getMetadata().getGeneration().equals(resource.getStatus().observedGeneration());
-    if (changed) {
+    if (isNew(resource)) {
       watches.wakeLosersOf(resource);
     }
     return Result.of(
@@ -284,6 +308,24 @@ final class DriverWalk {
             .filter(condition -> condition.status().equals(GenericFindings.FALSE))
             .map(DriverCondition::lastTransitionTime),
         clock.instant());
+  }
+
+  /** For a resource that is gone. */
+  void forget(CSIDriverDeployment resource) {
+    disputes.forget(Owner.of(resource));
+  }
+
+  /** Whether this generation has not been carried out yet. */
+  private static boolean isNew(CSIDriverDeployment resource) {
+    return !resource
+        .getMetadata()
+        .getGeneration()
+        .equals(resource.getStatus().observedGeneration());
+  }
+
+  /** The server looks into pod templates here for the first time. */
+  private static boolean isMadeOfTemplate(HasMetadata object) {
+    return object instanceof DaemonSet || object instanceof Deployment;
   }
 
   private static boolean isDeleted(CSIDriverDeployment resource) {

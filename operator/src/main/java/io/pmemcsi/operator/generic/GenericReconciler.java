@@ -85,6 +85,7 @@ public final class GenericReconciler implements Reconciler<CSIDriverDeployment> 
       watches.wakeLosersOf(resource);
       listener.gone(resource);
       status.forget(resource);
+      driver.forget(resource);
       return control;
     }
     Failures.telling(

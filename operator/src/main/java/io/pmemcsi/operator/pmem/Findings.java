@@ -5,6 +5,7 @@ import io.pmemcsi.api.pmem.DriverComponent;
 import io.pmemcsi.api.pmem.UnpreparedNode;
 import io.pmemcsi.operator.engine.Disputes;
 import io.pmemcsi.operator.engine.ObjectRef;
+import io.pmemcsi.operator.reconcile.Contested;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -73,19 +74,9 @@ record Findings(
 
   /** The same while others set objects back each time that we have mended them. */
   Findings contested(List<Disputes.Dispute> disputes) {
-    String told =
-        disputes.stream().map(Findings::describe).collect(Collectors.joining("; "))
-            + ": let it leave the object alone, or set here what it wants; it is now set back every"
-            + " %d seconds only".formatted(Disputes.PAUSE.toSeconds());
+    String told = Contested.describe(disputes);
     return notDeployed(told)
         .and(condition(CONTESTED, true, "Another controller changes objects of the driver.", told));
-  }
-
-  private static String describe(Disputes.Dispute dispute) {
-    return "%s is changed again and again by %s"
-        .formatted(
-            dispute.object(),
-            dispute.rivals().stream().map("\"%s\""::formatted).collect(Collectors.joining(", ")));
   }
 
   private Findings notDeployed(String why) {
