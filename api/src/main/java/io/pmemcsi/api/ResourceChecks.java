@@ -51,10 +51,20 @@ public final class ResourceChecks {
     List<Violation> found =
         Stream.concat(schema.unknownFields(resource).stream(), schema.violations(resource).stream())
             .toList();
-    // what has not even the right types cannot be turned into our classes
-    return found.isEmpty()
-        ? check((CustomResource<?, ?>) JSON.convertValue(resource, kind))
-        : found;
+    return Stream.concat(found.stream(), further(resource, kind).stream()).distinct().toList();
+  }
+
+  /** What no schema can express, where the resource has at least the right types. */
+  private static List<Violation> further(
+      JsonNode resource, Class<? extends CustomResource<?, ?>> kind) {
+    CustomResource<?, ?> read;
+    try {
+      read = JSON.convertValue(resource, kind);
+    } catch (IllegalArgumentException e) {
+      // a wrong type, of which the schema has told already
+      return List.of();
+    }
+    return check(read);
   }
 
   private static List<Violation> check(CustomResource<?, ?> resource) {

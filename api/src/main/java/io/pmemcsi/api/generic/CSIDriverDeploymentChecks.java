@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,6 +36,15 @@ public final class CSIDriverDeploymentChecks {
       "!has(self.driverSocket) || !self.driverSocket.matches('(^|/)[.][.]?(/|$)')";
   static final String SOCKET = "driverSocket has a part . or ..: write the path without them";
 
+  static final String SOCKET_PATTERN = "^(/[^/]+){2,}$";
+  static final String SOCKET_PATH_CEL =
+      "!has(self.driverSocket) || self.driverSocket == '' || self.driverSocket.matches('"
+          + SOCKET_PATTERN
+          + "')";
+  static final String SOCKET_PATH =
+      "driverSocket is not the absolute path of a file in a directory of its own: write it like"
+          + " /run/csi/csi.sock";
+
   static final String CONTROLLER_SIDECARS_CEL =
       "has(self.driverControllerTemplate) || !has(self.sidecars)"
           + " || !((has(self.sidecars.resizer) && has(self.sidecars.resizer.enabled)"
@@ -54,6 +64,7 @@ public final class CSIDriverDeploymentChecks {
       "csiDriver.attachRequired is true but the attacher is disabled, so no volume could be"
           + " mounted: enable sidecars.attacher, or set attachRequired to false";
 
+  private static final Pattern SOCKET_PATHS = Pattern.compile(SOCKET_PATTERN);
   private static final KubernetesSerialization JSON = new KubernetesSerialization();
   private static final StructuralSchema SCHEMA = StructuralSchema.of(CSIDriverDeployment.class);
 
@@ -77,9 +88,8 @@ public final class CSIDriverDeploymentChecks {
           new Violation(
               "spec.driverSocket", "", "is missing: set it to the path of the driver's socket"));
     }
-    if (Written.text(spec.driverSocket()).filter(SharedRules::hasDots).isPresent()) {
-      found.add(new Violation("spec", String.valueOf(spec.driverSocket()), SOCKET));
-    }
+    found.addAll(socket(spec));
+    found.addAll(ContainerImagesChecks.check(spec));
     if (spec.driverControllerTemplate() == null
         && (sidecarEnabled(spec, Sidecars::resizer)
             || sidecarEnabled(spec, Sidecars::snapshotter))) {
@@ -89,6 +99,21 @@ public final class CSIDriverDeploymentChecks {
       found.add(new Violation("spec", "", ATTACHER));
     }
     return List.copyOf(found);
+  }
+
+  private static List<Violation> socket(CSIDriverDeploymentSpec spec) {
+    List<Violation> found = new ArrayList<>();
+    Written.text(spec.driverSocket())
+        .ifPresent(
+            socket -> {
+              if (SharedRules.hasDots(socket)) {
+                found.add(new Violation("spec", socket, SOCKET));
+              }
+              if (!SOCKET_PATHS.matcher(socket).matches()) {
+                found.add(new Violation("spec", socket, SOCKET_PATH));
+              }
+            });
+    return found;
   }
 
   private static boolean sidecarEnabled(

@@ -32,6 +32,9 @@ import org.jspecify.annotations.Nullable;
     value = CSIDriverDeploymentChecks.SOCKET_CEL,
     message = CSIDriverDeploymentChecks.SOCKET)
 @ValidationRule(
+    value = CSIDriverDeploymentChecks.SOCKET_PATH_CEL,
+    message = CSIDriverDeploymentChecks.SOCKET_PATH)
+@ValidationRule(
     value = CSIDriverDeploymentChecks.CONTROLLER_SIDECARS_CEL,
     message = CSIDriverDeploymentChecks.CONTROLLER_SIDECARS)
 @ValidationRule(
@@ -60,7 +63,7 @@ public record CSIDriverDeploymentSpec(
                 + " attacher.")
         @Nullable JsonNode driverControllerTemplate,
     @Size(max = 107)
-        @Pattern("^(/[^/]+){2,}$")
+        @Pattern(CSIDriverDeploymentChecks.SOCKET_PATTERN)
         @JsonPropertyDescription(
             "Absolute path of the socket inside the first container of both templates, in a"
                 + " directory of its own, for example /run/csi/csi.sock.")

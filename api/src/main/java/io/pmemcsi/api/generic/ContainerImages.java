@@ -3,10 +3,14 @@ package io.pmemcsi.api.generic;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.generator.annotation.Pattern;
+import io.fabric8.generator.annotation.ValidationRule;
 import org.jspecify.annotations.Nullable;
 
 /** Images of the sidecars that the operator adds. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
+@ValidationRule(
+    value = ContainerImagesChecks.NOT_EMPTY_CEL,
+    message = ContainerImagesChecks.NOT_EMPTY)
 public record ContainerImages(
     @Pattern("^\\S+$") @JsonPropertyDescription("Image of the external attacher.")
         @Nullable String attacherImage,
