@@ -24,6 +24,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -44,7 +46,32 @@ class GenericRefusalsIT {
     }
   }
 
-  private final Set<String> refusals = ConcurrentHashMap.newKeySet();
+  /**
+   * A call that is refused the first time.
+   *
+   * @param about the path, for a creation with the name of the new object
+   */
+  private record Call(String verb, String kind, String about) {
+
+    String sort() {
+      return verb + " " + kind;
+    }
+  }
+
+  private static final String REFUSED = "refus-";
+
+  /** What the operator looks at before it lets a driver go. */
+  private static final Set<String> GUARDS =
+      Set.of(
+          "/api/v1/persistentvolumes", "/api/v1/pods", "/apis/storage.k8s.io/v1/volumeattachments");
+
+  private static final Pattern KIND =
+      Pattern.compile("^/apis?/(?:[^/]+/)?v[^/]+/(?:namespaces/[^/]+/)?([^/]+)");
+
+  /** That of the object: labels and owners come later or are named otherwise. */
+  private static final Pattern NAME = Pattern.compile("\"name\":\"([^\"]*refus-[^\"]*)\"");
+
+  private final Set<Call> refusals = ConcurrentHashMap.newKeySet();
   private volatile boolean refusing;
 
   @Test
@@ -66,7 +93,7 @@ class GenericRefusalsIT {
                     new Pair(
                         world,
                         subject(sandbox, "plain-%02d".formatted(worlds.indexOf(world))),
-                        subject(sandbox, "refus-%02d".formatted(worlds.indexOf(world)))))
+                        subject(sandbox, REFUSED + "%02d".formatted(worlds.indexOf(world)))))
             .toList();
     sandbox.cleanUp(limited::close);
     sandbox.cleanUp(operator::close);
@@ -89,8 +116,40 @@ class GenericRefusalsIT {
           .matches(
               calls ->
                   pair.world().changesNothing()
-                      || calls.stream().anyMatch(call -> call.contains(pair.refused().name())));
+                      || calls.stream()
+                          .anyMatch(call -> call.about().contains(pair.refused().name())));
     }
+    assertThat(refusals.stream().map(Call::sort).distinct())
+        .as("sorts of calls that were refused")
+        .containsAll(everySortOfCall());
+  }
+
+  /** Each kind of object is looked for, made, changed and removed in some situation. */
+  private static List<String> everySortOfCall() {
+    return Stream.concat(
+            Stream.of(
+                    "csidrivers",
+                    "serviceaccounts",
+                    "roles",
+                    "rolebindings",
+                    "clusterroles",
+                    "clusterrolebindings",
+                    "storageclasses",
+                    "daemonsets",
+                    "deployments")
+                .flatMap(
+                    kind ->
+                        Stream.of("GET", "POST", "PATCH", "DELETE").map(verb -> verb + " " + kind)),
+            Stream.of(
+                "REHEARSE daemonsets",
+                "REHEARSE deployments",
+                "PUT csidriverdeployments/status",
+                "PATCH csidriverdeployments",
+                "POST events",
+                "LIST persistentvolumes",
+                "LIST pods",
+                "LIST volumeattachments"))
+        .toList();
   }
 
   /** Returns when nothing of them changes any more. */
@@ -142,16 +201,49 @@ class GenericRefusalsIT {
         .build();
   }
 
-  /** Answers each call about one of its subjects with 500 once, without the server. */
+  /**
+   * Answers each call about one of its subjects with 500 once, without the server. Whoever creates
+   * an object names it in the body only, and whoever looks for volumes names nobody: the first of
+   * each such look is refused, whoever it is for.
+   */
   private final class Refuser implements Interceptor {
     @Override
     public void before(BasicBuilder builder, HttpRequest request, RequestTags tags) {
-      String call = request.method() + " " + request.uri().getPath();
-      if (refusing && call.contains("refus-") && refusals.add(call)) {
-        Status status =
-            new StatusBuilder().withCode(HTTP_INTERNAL_ERROR).withMessage("refused once").build();
-        throw new KubernetesClientException("refused once", HTTP_INTERNAL_ERROR, status);
+      if (refusing) {
+        call(request).filter(refusals::add).ifPresent(Refuser::refuse);
       }
+    }
+
+    private static Optional<Call> call(HttpRequest request) {
+      String path = request.uri().getPath();
+      String verb =
+          String.valueOf(request.uri().getQuery()).contains("dryRun=")
+              ? "REHEARSE"
+              : request.method();
+      String kind = kind(path);
+      if (verb.equals("GET") && GUARDS.contains(path)) {
+        return Optional.of(new Call("LIST", kind, ""));
+      }
+      String about =
+          verb.equals("POST") ? path + "/" + name(String.valueOf(request.bodyString())) : path;
+      return about.contains(REFUSED) ? Optional.of(new Call(verb, kind, about)) : Optional.empty();
+    }
+
+    /** The part after the version, and after the namespace if there is one. */
+    private static String kind(String path) {
+      Matcher matcher = KIND.matcher(path);
+      return matcher.find() ? matcher.group(1) + (path.endsWith("/status") ? "/status" : "") : path;
+    }
+
+    private static String name(String body) {
+      Matcher matcher = NAME.matcher(body);
+      return matcher.find() ? matcher.group(1) : "";
+    }
+
+    private static void refuse(Call call) {
+      Status status =
+          new StatusBuilder().withCode(HTTP_INTERNAL_ERROR).withMessage("refused once").build();
+      throw new KubernetesClientException("refused once: " + call, HTTP_INTERNAL_ERROR, status);
     }
   }
 }
