@@ -18,6 +18,7 @@ import io.fabric8.kubernetes.client.http.Interceptor;
 import io.javaoperatorsdk.operator.processing.retry.GenericRetry;
 import io.pmemcsi.embedded.EmbeddedKubernetes;
 import io.pmemcsi.embedded.fault.FaultPlan;
+import io.pmemcsi.embedded.fault.RandomFaults;
 import io.pmemcsi.embedded.fault.RequestFault;
 import io.pmemcsi.embedded.fault.RequestFault.Moment;
 import io.pmemcsi.embedded.fault.SeenRequest;
@@ -34,6 +35,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -49,6 +51,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class GenericFaultsIT {
 
+  private static final int SEEDS = Boolean.getBoolean("pmem-csi.campaign") ? 2_000 : 3;
   private static final String NAMESPACE = "drivers";
 
   /** As often as it takes, without the pauses that grow. */
@@ -146,6 +149,63 @@ class GenericFaultsIT {
   static Stream<GenericWorld> worldsWithManyWrites() {
     return GenericWorld.all()
         .filter(world -> world.name().matches("create all|other classes|deletion"));
+  }
+
+  /** A life by lot: whatever fails, is late or comes twice on the way does not show at its end. */
+  @ParameterizedTest
+  @MethodSource("seeds")
+  void failingCallsAndLateOrRepeatedEventsDoNotChangeTheEnd(long seed) {
+    Subject subject = scene.subject("lot-" + seed);
+    scene.server.faults().follow(new RandomFaults(seed, 150, 150));
+    try {
+      GenericLife.live(subject, seed);
+      awaitEndOfLife(subject, seed);
+      subject.delete();
+      awaitGone(subject, seed);
+    } finally {
+      scene.server.faults().clear();
+    }
+  }
+
+  /** Worse than any server: events vanish and change places until the caches are filled anew. */
+  @ParameterizedTest
+  @MethodSource("seeds")
+  void lostAndReorderedEventsDoNotChangeTheEndOnceTheWatchesAreRenewed(long seed) {
+    Subject subject = scene.subject("lost-" + seed);
+    scene.server.faults().follow(RandomFaults.lossy(seed, 0, 300));
+    try {
+      GenericLife.live(subject, seed);
+    } finally {
+      scene.server.faults().clear();
+      scene.server.faults().forgetHistory();
+      scene.server.faults().killWatches();
+    }
+    awaitEndOfLife(subject, seed);
+    subject.delete();
+    awaitGone(subject, seed);
+  }
+
+  static LongStream seeds() {
+    return LongStream.rangeClosed(1, SEEDS);
+  }
+
+  private void awaitEndOfLife(Subject subject, long seed) {
+    await("seed " + seed)
+        .ignoreExceptions()
+        .atMost(Duration.ofSeconds(60))
+        .pollInterval(Duration.ofMillis(50))
+        .untilAsserted(
+            () ->
+                assertThat(subject.state())
+                    .isEqualTo(Objects.requireNonNull(expected.get("create all"))));
+  }
+
+  private static void awaitGone(Subject subject, long seed) {
+    await("deleted, seed " + seed)
+        .ignoreExceptions()
+        .atMost(Duration.ofSeconds(60))
+        .pollInterval(Duration.ofMillis(50))
+        .untilAsserted(() -> assertThat(subject.state()).isEqualTo(Map.of("resource", "gone")));
   }
 
   private Map<String, String> expected(GenericWorld world) {

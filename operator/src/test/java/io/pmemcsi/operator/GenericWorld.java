@@ -177,6 +177,22 @@ record GenericWorld(String name, Consumer<Subject> before, Consumer<Subject> act
           });
     }
 
+    /** Changes the resource back to what {@link #create()} makes. */
+    void restore() {
+      String good = client.getKubernetesSerialization().asJson(good().getSpec());
+      retrying(
+          () ->
+              driver
+                  .resource()
+                  .patch(
+                      PatchContext.of(PatchType.JSON),
+                      "[{\"op\":\"replace\",\"path\":\"/spec\",\"value\":%s}]".formatted(good)));
+    }
+
+    private CSIDriverDeployment good() {
+      return (CSIDriverDeployment) new Rendering().read(yaml());
+    }
+
     void delete() {
       retrying(
           () -> {
