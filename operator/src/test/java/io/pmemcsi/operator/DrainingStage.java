@@ -5,15 +5,10 @@ import static org.awaitility.Awaitility.await;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
-import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.DaemonSetBuilder;
-import io.fabric8.kubernetes.api.model.storage.CSINodeBuilder;
-import io.fabric8.kubernetes.api.model.storage.CSINodeSpecBuilder;
-import io.fabric8.kubernetes.api.model.storage.VolumeAttachment;
-import io.fabric8.kubernetes.api.model.storage.VolumeAttachmentBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.dsl.Resource;
@@ -49,13 +44,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
-import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 /**
  * A driver, and as many applications with volumes as there are nodes, on a real cluster. What no
- * hollow node does is played here: the attacher (VolumeAttachment objects follow the pods) and
- * kubelet's registration of the driver (CSINode objects follow the driver pods).
+ * hollow node does is played: the attacher ({@link PlayedAttacher}) and kubelet's registration of
+ * the driver ({@link PlayedKubelets}).
  */
 final class DrainingStage {
 
@@ -80,7 +74,8 @@ final class DrainingStage {
   private final AtomicInteger writesLeft = new AtomicInteger();
   private final KubernetesClient mortal;
   private final List<String> restartsUnderVolumes = new ArrayList<>();
-  private final Map<String, String> registered = new HashMap<>();
+  private final PlayedAttacher attacher;
+  private final PlayedKubelets kubelets;
   private Map<String, String> lastDriverPods = Map.of();
   private Map<String, Set<String>> lastVolumes = Map.of();
   private boolean kubeletsLook = true;
@@ -98,6 +93,8 @@ final class DrainingStage {
     this.id = id;
     this.driver = id + ".csi.example.com";
     this.nodes = nodes;
+    this.attacher = new PlayedAttacher(client, driver, id + "-pv-");
+    this.kubelets = new PlayedKubelets(client, driver);
     this.mortal =
         new KubernetesClientBuilder()
             .withConfig(sandbox.clientAs(OperatorInstallation.NAME).getConfiguration())
@@ -272,10 +269,10 @@ final class DrainingStage {
         });
     lastDriverPods = now;
     lastVolumes = volumes;
-    attach();
+    attacher.follow(webPods());
     if (kubeletsLook) {
       Map<String, String> ready = byNode(drivers.stream().filter(Readiness::isPodReady));
-      nodes.forEach(node -> register(node, Optional.ofNullable(ready.get(node))));
+      nodes.forEach(node -> kubelets.see(node, Optional.ofNullable(ready.get(node))));
     }
   }
 
@@ -585,7 +582,8 @@ final class DrainingStage {
   /** Who has volumes on each node: pods, and attachments. */
   private Map<String, Set<String>> volumes() {
     var result = new HashMap<String, Set<String>>();
-    attachments()
+    attacher
+        .attachments()
         .forEach(
             found ->
                 result
@@ -609,30 +607,6 @@ final class DrainingStage {
     return client.pods().withLabel("app", "web").list().getItems();
   }
 
-  private List<VolumeAttachment> attachments() {
-    return client.storage().v1().volumeAttachments().list().getItems().stream()
-        .filter(found -> found.getSpec().getAttacher().equals(driver))
-        .toList();
-  }
-
-  private void attach() {
-    var wanted = new TreeMap<String, VolumeAttachment>();
-    for (Pod pod : webPods()) {
-      String node = pod.getSpec().getNodeName();
-      if (node != null) {
-        String name = pod.getMetadata().getName();
-        String volume = id + "-pv-" + name.substring(name.lastIndexOf('-') + 1);
-        wanted.put(volume + "-" + node, attachment(volume, node));
-      }
-    }
-    for (VolumeAttachment found : attachments()) {
-      if (wanted.remove(found.getMetadata().getName()) == null) {
-        client.resource(found).delete();
-      }
-    }
-    wanted.values().forEach(missing -> client.resource(missing).create());
-  }
-
   /** In the order that the protection of volumes in use asks for. */
   private void removeApplications() {
     client.apps().statefulSets().withName("web").delete();
@@ -644,74 +618,7 @@ final class DrainingStage {
               client.persistentVolumeClaims().delete();
               return client.persistentVolumeClaims().list().getItems().isEmpty();
             });
-    attachments().forEach(found -> client.resource(found).delete());
-  }
-
-  private VolumeAttachment attachment(String volume, String node) {
-    return new VolumeAttachmentBuilder()
-        .withNewMetadata()
-        .withName(volume + "-" + node)
-        .endMetadata()
-        .withNewSpec()
-        .withAttacher(driver)
-        .withNodeName(node)
-        .withNewSource()
-        .withPersistentVolumeName(volume)
-        .endSource()
-        .endSpec()
-        .build();
-  }
-
-  /** As kubelet does it: the entry of a former pod goes before that of the next one comes. */
-  private void register(String node, Optional<String> pod) {
-    Optional<String> known = Optional.ofNullable(registered.get(node));
-    if (known.isPresent() && !known.equals(pod)) {
-      editDrivers(
-          node, spec -> spec.removeMatchingFromDrivers(one -> driver.equals(one.getName())));
-      registered.remove(node);
-    }
-    if (pod.isPresent() && !known.equals(pod)) {
-      editDrivers(
-          node,
-          spec ->
-              spec.removeMatchingFromDrivers(one -> driver.equals(one.getName()))
-                  .addNewDriver()
-                  .withName(driver)
-                  .withNodeID(node)
-                  .endDriver());
-      registered.put(node, pod.get());
-    }
-  }
-
-  private void editDrivers(String node, UnaryOperator<CSINodeSpecBuilder> edit) {
-    var kept = client.storage().v1().csiNodes().withName(node);
-    if (kept.get() == null) {
-      // with something of its maker that stays, as kubelet's have it: or the server, once all
-      // drivers are gone, no longer notes who changes it and when
-      client
-          .resource(
-              new CSINodeBuilder()
-                  .withNewMetadata()
-                  .withName(node)
-                  .withOwnerReferences(
-                      new OwnerReferenceBuilder()
-                          .withApiVersion("v1")
-                          .withKind("Node")
-                          .withName(node)
-                          .withUid(client.nodes().withName(node).get().getMetadata().getUid())
-                          .build())
-                  .endMetadata()
-                  .withSpec(edit.apply(new CSINodeSpecBuilder()).build())
-                  .build())
-          .create();
-      return;
-    }
-    Edits.edit(
-        kept,
-        found ->
-            new CSINodeBuilder(found)
-                .withSpec(edit.apply(new CSINodeSpecBuilder(found.getSpec())).build())
-                .build());
+    attacher.attachments().forEach(found -> client.resource(found).delete());
   }
 
   /** Lets kubelets notice nothing of the driver pods that come and go. */

@@ -1,0 +1,75 @@
+package io.pmemcsi.operator;
+
+import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
+import io.fabric8.kubernetes.api.model.storage.CSINodeBuilder;
+import io.fabric8.kubernetes.api.model.storage.CSINodeSpecBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.UnaryOperator;
+
+/** Kubelets in the tests, as far as they register a driver: CSINode objects follow its pods. */
+final class PlayedKubelets {
+
+  private final KubernetesClient client;
+  private final String driver;
+  private final Map<String, String> registered = new HashMap<>();
+
+  PlayedKubelets(KubernetesClient client, String driver) {
+    this.client = client;
+    this.driver = driver;
+  }
+
+  /** As kubelet does it: the entry of a former pod goes before that of the next one comes. */
+  void see(String node, Optional<String> pod) {
+    Optional<String> known = Optional.ofNullable(registered.get(node));
+    if (known.isPresent() && !known.equals(pod)) {
+      editDrivers(
+          node, spec -> spec.removeMatchingFromDrivers(one -> driver.equals(one.getName())));
+      registered.remove(node);
+    }
+    if (pod.isPresent() && !known.equals(pod)) {
+      editDrivers(
+          node,
+          spec ->
+              spec.removeMatchingFromDrivers(one -> driver.equals(one.getName()))
+                  .addNewDriver()
+                  .withName(driver)
+                  .withNodeID(node)
+                  .endDriver());
+      registered.put(node, pod.get());
+    }
+  }
+
+  private void editDrivers(String node, UnaryOperator<CSINodeSpecBuilder> edit) {
+    var kept = client.storage().v1().csiNodes().withName(node);
+    if (kept.get() == null) {
+      // with something of its maker that stays, as kubelet's have it: or the server, once all
+      // drivers are gone, no longer notes who changes it and when
+      client
+          .resource(
+              new CSINodeBuilder()
+                  .withNewMetadata()
+                  .withName(node)
+                  .withOwnerReferences(
+                      new OwnerReferenceBuilder()
+                          .withApiVersion("v1")
+                          .withKind("Node")
+                          .withName(node)
+                          .withUid(client.nodes().withName(node).get().getMetadata().getUid())
+                          .build())
+                  .endMetadata()
+                  .withSpec(edit.apply(new CSINodeSpecBuilder()).build())
+                  .build())
+          .create();
+      return;
+    }
+    Edits.edit(
+        kept,
+        found ->
+            new CSINodeBuilder(found)
+                .withSpec(edit.apply(new CSINodeSpecBuilder(found.getSpec())).build())
+                .build());
+  }
+}
