@@ -12,12 +12,16 @@ import csi.v1.NodeExpandVolumeRequest;
 import csi.v1.NodeGetVolumeStatsRequest;
 import csi.v1.Volume;
 import csi.v1.VolumeUsage;
+import io.grpc.Status;
+import io.pmemcsi.driver.command.Command;
 import io.pmemcsi.driver.mount.MountEntry;
 import io.pmemcsi.driver.mount.MountTable;
+import io.pmemcsi.driver.volume.DurableFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -47,6 +51,48 @@ class LifecycleIT extends OwnDriver {
     csi.unstage(volume.getVolumeId(), staging);
     csi.delete(volume.getVolumeId());
     Files.deleteIfExists(staging);
+  }
+
+  /** Without it files on xfs are not laid out for huge pages. */
+  @Test
+  void whatACallHasNotDoneAfterMountingIsDoneByTheNextOne() throws IOException {
+    driver.close();
+    AtomicBoolean broken = new AtomicBoolean(true);
+    driver =
+        FileModeDriver.start(
+            scratch.folder(),
+            command ->
+                runner.run(
+                    broken.get() && command.program().equals("xfs_io")
+                        ? Command.of("false")
+                        : command),
+            new DurableFiles(),
+            FileModeDriver.POOL);
+    csi = new Calls(driver);
+    Volume volume = csi.create("pvc-1", 320 * MIB);
+    Path staging = scratch.pod("staging");
+    Path target = scratch.pod("target");
+    Runnable stage = () -> csi.stage(volume, staging, mount("xfs"));
+    Runnable publish =
+        () -> csi.publish(Calls.ephemeral("csi-1", target, mount("xfs"), Map.of("size", "320Mi")));
+    CsiAssert.assertThatCall(stage::run).fails(Status.Code.INTERNAL, "false");
+    broken.set(false);
+
+    stage.run();
+
+    assertThat(extentSize(staging)).startsWith("[2097152]");
+    publish.run();
+    runner.run(Command.of("xfs_io", "-c", "extsize 0", target.toString()));
+    publish.run();
+    assertThat(extentSize(target)).startsWith("[2097152]");
+    csi.unpublish("csi-1", target);
+    csi.unstage(volume.getVolumeId(), staging);
+    csi.delete(volume.getVolumeId());
+    Files.delete(staging);
+  }
+
+  private String extentSize(Path folder) {
+    return runner.run(Command.of("xfs_io", "-c", "extsize", folder.toString())).stdout();
   }
 
   @Test

@@ -198,6 +198,7 @@ public final class Publishing {
     List<String> options = options(access, readOnly);
     boolean image = entry.parameters().kataContainers();
     if (!image && volumeMounts.isMounted(target, device, access, readOnly)) {
+      volumeMounts.finish(target);
       return;
     }
     Optional<FilesystemType> wanted = access.type();

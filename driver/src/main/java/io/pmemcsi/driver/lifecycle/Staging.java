@@ -54,6 +54,7 @@ public final class Staging {
 
   private void stage(LedgerEntry entry, Device device, Path staging, Access.Mount mount) {
     if (mounts.isMounted(staging, device, mount, false)) {
+      mounts.finish(staging);
       return;
     }
     FilesystemType type = formatter.ensure(entry, device, mount.type());

@@ -45,7 +45,19 @@ public final class VolumeMounts {
     } else {
       mounts.mountWithDax(device.path(), target, type, options);
     }
-    tune(type, target, options);
+    if (!options.contains("ro")) {
+      tune(type, target);
+    }
+  }
+
+  /** Does what a call that has died may have left out after mounting. */
+  void finish(Path target) {
+    mounts
+        .table()
+        .at(target)
+        .filter(mount -> !mount.isReadOnly())
+        .flatMap(mount -> FilesystemType.parse(mount.type()))
+        .ifPresent(type -> tune(type, target));
   }
 
   /** Whether a volume is mounted at a path; something else being there is an error. */
@@ -106,8 +118,8 @@ public final class VolumeMounts {
   }
 
   /** Files on xfs grow in steps of 2 MiB, so that they can be mapped with huge pages. */
-  private void tune(FilesystemType type, Path target, List<String> options) {
-    if (type == FilesystemType.XFS && !options.contains("ro")) {
+  private void tune(FilesystemType type, Path target) {
+    if (type == FilesystemType.XFS) {
       runner.run(Command.of("xfs_io", "-c", "extsize 2m", target.toString()));
     }
   }
