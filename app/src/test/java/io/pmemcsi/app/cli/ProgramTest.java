@@ -232,6 +232,35 @@ class ProgramTest {
     assertThat(out()).isEmpty();
   }
 
+  /** Its exit code 1 says that there are differences. */
+  @Test
+  void whatIsWrongForADiffIsOneLineAndExitCodeTwo(@TempDir Path folder) throws IOException {
+    Path pod = Files.writeString(folder.resolve("pod.yaml"), "apiVersion: v1\nkind: Pod\n");
+    Path broken = Files.writeString(folder.resolve("kubeconfig"), "clusters: [\n");
+    String diff = "diff -f ../deploy/samples/pmem-csi.yaml ";
+    Map<String, String> mistakes =
+        Map.of(
+            diff + "--nonsense",
+            "there is no flag --nonsense; see pmem-csi diff --help",
+            "diff -f /no/such",
+            "/no/such does not exist: name a file",
+            "diff -f " + pod,
+            pod + ", document 1: v1 Pod is not a kind",
+            diff + "--kubeconfig=/no/such",
+            "kubeconfig /no/such does not exist: name another",
+            diff + "--kubeconfig=/proc/self/mem",
+            "kubeconfig /proc/self/mem cannot be read: ",
+            diff + "--kubeconfig=" + broken,
+            "kubeconfig " + broken);
+    mistakes.forEach(
+        (line, message) -> {
+          err.reset();
+          assertThat(run(line)).as(line).isEqualTo(2);
+          assertThat(err()).as(line).startsWith("pmem-csi: " + message).hasLineCount(1);
+        });
+    assertThat(out()).isEmpty();
+  }
+
   @Test
   void operatorEndsWithAMistakeInItsConfiguration(@TempDir Path folder) throws IOException {
     Path file = Files.writeString(folder.resolve("config.yaml"), "replicas: 2\n");

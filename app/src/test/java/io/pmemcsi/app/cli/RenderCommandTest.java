@@ -161,7 +161,9 @@ class RenderCommandTest {
   @CsvSource({"new", "1", "0.9", "1.19"})
   void wrongVersionsAreRefused(String version) {
     assertThat(run("render", "-f", "-", "--kubernetes-version", version)).isEqualTo(2);
-    assertThat(err()).startsWith("pmem-csi: --kubernetes-version=" + version + ": ");
+    assertThat(err())
+        .startsWith("pmem-csi: --kubernetes-version=" + version + ": ")
+        .hasLineCount(1);
   }
 
   @Test
