@@ -66,8 +66,6 @@ class RunningIT {
 
     driver.awaitPhase("Initializing");
     assertThat(driver.status().reason()).contains("0 out of 1 driver pods are ready");
-    assertThat(driver.status().component("Controller").map(DriverComponent::status))
-        .contains(DriverComponent.READY);
 
     driver.setSpec("controllerTLS: {managed: true}, pullPolicy: Always, imagePullPolicy: Never");
     driver.awaitPhase("Failed");
