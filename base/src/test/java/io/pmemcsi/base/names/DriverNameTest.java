@@ -23,6 +23,7 @@ class DriverNameTest {
     assertThatThrownBy(() -> new DriverName(wrong))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("\"" + wrong + "\"");
+    assertThat(DriverName.isAllowed(wrong)).isFalse();
   }
 
   @Test
@@ -30,5 +31,7 @@ class DriverNameTest {
     var longName = "a".repeat(64);
 
     assertThatThrownBy(() -> new DriverName(longName)).hasMessageContaining("64 characters");
+    assertThat(DriverName.isAllowed(longName)).isFalse();
+    assertThat(DriverName.isAllowed(longName.substring(1))).isTrue();
   }
 }
