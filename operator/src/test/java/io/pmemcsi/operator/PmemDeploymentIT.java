@@ -177,7 +177,10 @@ class PmemDeploymentIT {
         .contains("pmem_csi_deployment_reconcile{name=\"%s\"".formatted(NAME))
         .contains(
             "pmem_csi_operator_resources{kind=\"PmemCSIDeployment\",phase=\"Initializing\"} 1.0")
+        .contains("pmem_csi_operator_reconciles_total{kind=\"PmemCSIDeployment\"}")
+        .containsPattern("(?m)^pmem_csi_operator_queue_length\\S* \\d")
         .contains("pmem_csi_operator_objects_applied_total{kind=\"PmemCSIDeployment\"}")
+        .contains("pmem_csi_operator_objects_pruned_total{kind=\"PmemCSIDeployment\"}")
         .contains("pmem_csi_operator_reconcile_duration_seconds_count")
         .containsPattern(subResource("created_at"))
         .containsPattern(subResource("updated_at"));
