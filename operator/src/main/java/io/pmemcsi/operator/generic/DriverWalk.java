@@ -19,7 +19,6 @@ import io.pmemcsi.operator.engine.ObjectRef;
 import io.pmemcsi.operator.engine.Outcome;
 import io.pmemcsi.operator.engine.Owner;
 import io.pmemcsi.operator.facts.ClusterFacts;
-import io.pmemcsi.operator.guard.DeletionDecision;
 import io.pmemcsi.operator.guard.DeletionGuard;
 import io.pmemcsi.operator.metrics.OutcomeListener;
 import io.pmemcsi.operator.reconcile.Contested;
@@ -44,7 +43,7 @@ final class DriverWalk {
 
   private final Supplier<ClusterFacts> facts;
   private final Supplier<OperatorConfig> config;
-  private final DeletionGuard guard;
+  private final Obstacles obstacles;
   private final NodeUpdates nodeUpdates;
   private final GenericWatches watches;
   private final OutcomeListener listener;
@@ -61,7 +60,7 @@ final class DriverWalk {
       Clock clock) {
     this.facts = facts;
     this.config = config;
-    this.guard = guard;
+    this.obstacles = new Obstacles(guard, watches);
     this.nodeUpdates = nodeUpdates;
     this.watches = watches;
     this.listener = listener;
@@ -113,22 +112,13 @@ final class DriverWalk {
     } catch (IllegalArgumentException e) {
       return failed(resource, "Invalid", String.valueOf(e.getMessage()), Optional.empty(), context);
     }
-    List<String> conflicts = conflicts(resource, settings, current, context);
-    if (!conflicts.isEmpty()) {
+    Optional<Obstacles.Obstacle> obstacle = obstacles.find(resource, settings, current, context);
+    if (obstacle.isPresent()) {
       return failed(
           resource,
-          "Conflict",
-          String.join("\n", conflicts),
-          Optional.of(patience(resource)),
-          context);
-    }
-    Optional<DeletionDecision.Hold> former = formerDriverInUse(resource, settings, context);
-    if (former.isPresent()) {
-      return failed(
-          resource,
-          "DriverInUse",
-          renamed(resource, former.get()),
-          Optional.of(former.get().again()),
+          obstacle.get().reason(),
+          obstacle.get().message(),
+          obstacle.get().again().or(() -> Optional.of(patience(resource))),
           context);
     }
     CSIDriverDeployment kept =
@@ -155,40 +145,6 @@ final class DriverWalk {
             progress.map(NodeUpdates.Progress::status)),
         Stream.concat(again.stream(), progress.flatMap(NodeUpdates.Progress::again).stream())
             .min(Duration::compareTo));
-  }
-
-  private List<String> conflicts(
-      CSIDriverDeployment resource,
-      GenericSettings settings,
-      OperatorConfig current,
-      Context<CSIDriverDeployment> context) {
-    List<CSIDriverDeployment> rivals = watches.rivals(resource, context);
-    var conflicts = new Conflicts(current, watches.holders(context));
-    conflicts.losers(resource, rivals).stream()
-        .filter(loser -> !GenericWatches.isInConflict(loser))
-        .filter(loser -> !isDeleted(loser))
-        .filter(loser -> !GenericReconciler.isUnmanaged(loser))
-        .forEach(watches::wake);
-    return conflicts.of(resource, rivals, GenericWatches.pmem(settings.driver().value(), context));
-  }
-
-  /** Another name for a driver is the end of the one before, which volumes may need. */
-  private Optional<DeletionDecision.Hold> formerDriverInUse(
-      CSIDriverDeployment resource,
-      GenericSettings settings,
-      Context<CSIDriverDeployment> context) {
-    return new InstalledObjects(resource, context)
-        .drivers().stream()
-            .filter(driver -> !driver.equals(settings.driver().value()))
-            .map(driver -> guard.decide(resource, resource.getSpec().deletionPolicy(), driver))
-            .filter(DeletionDecision.Hold.class::isInstance)
-            .map(DeletionDecision.Hold.class::cast)
-            .findFirst();
-  }
-
-  static String renamed(CSIDriverDeployment resource, DeletionDecision.Hold former) {
-    return "driverName cannot change to %s yet. %s"
-        .formatted(resource.getSpec().driverName(), former.message());
   }
 
   private Result bring(

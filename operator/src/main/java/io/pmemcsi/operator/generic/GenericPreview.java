@@ -56,7 +56,7 @@ public record GenericPreview(
                         new ApiUsage(client, clock), CSIDriverDeployment.FORCE_DELETION_ANNOTATION)
                     .decide(resource, resource.getSpec().deletionPolicy(), driver))
         .filter(DeletionDecision.Hold.class::isInstance)
-        .map(hold -> DriverWalk.renamed(resource, (DeletionDecision.Hold) hold))
+        .map(hold -> Obstacles.renamed(resource, (DeletionDecision.Hold) hold))
         .forEach(found::add);
     return found;
   }
