@@ -51,7 +51,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class GenericFaultsIT {
 
-  private static final int SEEDS = Boolean.getBoolean("pmem-csi.campaign") ? 2_000 : 3;
+  private static final int SEEDS = Boolean.getBoolean("pmem-csi.campaign") ? 2_000 : 2;
   private static final String NAMESPACE = "drivers";
 
   /** As often as it takes, without the pauses that grow. */
