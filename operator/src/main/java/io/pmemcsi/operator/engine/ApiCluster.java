@@ -4,6 +4,7 @@ import static java.net.HttpURLConnection.HTTP_CONFLICT;
 import static java.net.HttpURLConnection.HTTP_NOT_FOUND;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Namespaced;
 import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -94,6 +95,23 @@ public final class ApiCluster<P extends HasMetadata> implements Cluster {
               .eventSourceRetriever()
               .getEventSourceFor(kind, OwnedKinds.sourceName(kind))
               .getSecondaryResources(context.getPrimaryResource()));
+    }
+    result.removeIf(object -> Marks.isCopy(object, fieldManager));
+    return result;
+  }
+
+  @Override
+  public List<HasMetadata> uncollected(Owner owner) {
+    var result = new ArrayList<HasMetadata>();
+    for (Class<? extends HasMetadata> kind : kinds.kinds()) {
+      if (!owner.namespace().isEmpty() && !Namespaced.class.isAssignableFrom(kind)) {
+        result.addAll(
+            client()
+                .resources(kind)
+                .withLabel(kinds.marks().uidLabel(), owner.uid())
+                .list()
+                .getItems());
+      }
     }
     result.removeIf(object -> Marks.isCopy(object, fieldManager));
     return result;

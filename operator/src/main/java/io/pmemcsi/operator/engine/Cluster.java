@@ -18,6 +18,14 @@ public interface Cluster {
   /** Every watched object that shows the owner's mark, except copies that others made. */
   List<HasMetadata> ownedBy(Owner owner);
 
+  /**
+   * The owner's objects that no garbage collector would remove after it, as the server has them
+   * now: a watch may be late, and what it shows after the owner has gone stays for ever.
+   */
+  default List<HasMetadata> uncollected(Owner owner) {
+    return List.of();
+  }
+
   /** Whether the object has all wanted values, and none that we once set and no longer want. */
   boolean matches(HasMetadata actual, HasMetadata wanted);
 

@@ -80,14 +80,20 @@ public final class Engine {
     }
     // last, because nobody waits for it; what a crash leaves out is made up for by the next apply
     report.created.forEach(pair -> cluster.takeOver(pair.actual().orElseThrow(), pair.wanted()));
-    prune(owner, blueprint, cluster, report);
+    prune(owner, cluster.ownedBy(owner), blueprint, cluster, report);
     return report.outcome();
   }
 
   /** Removes everything that was made for this owner. */
   public Outcome remove(Owner owner, Cluster cluster) {
     var report = new Report();
-    prune(owner, Blueprint.of(List.of()), cluster, report);
+    var objects = new ArrayList<>(cluster.ownedBy(owner));
+    for (HasMetadata object : cluster.uncollected(owner)) {
+      if (objects.stream().noneMatch(other -> same(object, other))) {
+        objects.add(object);
+      }
+    }
+    prune(owner, objects, Blueprint.of(List.of()), cluster, report);
     return report.outcome();
   }
 
@@ -158,9 +164,10 @@ public final class Engine {
     }
   }
 
-  private void prune(Owner owner, Blueprint blueprint, Cluster cluster, Report report) {
+  private void prune(
+      Owner owner, List<HasMetadata> objects, Blueprint blueprint, Cluster cluster, Report report) {
     var unwanted = new ArrayList<HasMetadata>();
-    for (HasMetadata object : cluster.ownedBy(owner)) {
+    for (HasMetadata object : objects) {
       if (marks.on(object, owner) && !blueprint.wants(object)) {
         unwanted.add(object);
       }

@@ -26,6 +26,11 @@ record PatientCluster(Cluster cluster, Rivals rivals, Disputes.Page page) implem
     return cluster.ownedBy(owner);
   }
 
+  @Override
+  public List<HasMetadata> uncollected(Owner owner) {
+    return cluster.uncollected(owner);
+  }
+
   /** While an object rests it passes for what is wanted. */
   @Override
   public boolean matches(HasMetadata actual, HasMetadata wanted) {

@@ -13,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class EngineTest {
@@ -183,6 +184,18 @@ class EngineTest {
   }
 
   @Test
+  void removalTakesAlongWhatNoWatchHasShownYet() {
+    bring(OTHER, map("theirs", "1"));
+    bring(OWNER, map("one", "1"), map("two", "1"));
+    cluster.unseen = Set.of("two", "theirs");
+    cluster.calls.clear();
+
+    assertThat(engine.remove(OWNER, cluster).complete()).isTrue();
+
+    assertThat(cluster.calls).containsExactly("delete one", "delete two");
+  }
+
+  @Test
   void removalIsNotCompleteWhileAnObjectIsOnItsWayOut() {
     bring(OWNER, map("one", "1"), map("two", "1"));
     cluster.object("one").getMetadata().setDeletionTimestamp("2030-01-01T00:00:00Z");
@@ -232,6 +245,7 @@ class EngineTest {
     private final List<String> calls = new ArrayList<>();
     private Optional<String> appearing = Optional.empty();
     private Optional<String> refused = Optional.empty();
+    private Set<String> unseen = Set.of();
     private boolean immutable;
 
     HasMetadata object(String name) {
@@ -245,6 +259,13 @@ class EngineTest {
 
     @Override
     public List<HasMetadata> ownedBy(Owner owner) {
+      return objects.values().stream()
+          .filter(object -> !unseen.contains(object.getMetadata().getName()))
+          .toList();
+    }
+
+    @Override
+    public List<HasMetadata> uncollected(Owner owner) {
       return List.copyOf(objects.values());
     }
 
