@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.pmemcsi.operator.GenericWorld.Subject;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.function.Consumer;
 
@@ -47,7 +48,12 @@ final class GenericLife {
 
   static void live(Subject subject, long seed) {
     var lot = new Random(seed);
-    subject.create();
+    // a failure may look as if it were there already
+    Subject.retrying(
+        () -> {
+          subject.create();
+          return Objects.requireNonNull(subject.driver().get());
+        });
     for (int turn = 0; turn < TURNS; turn++) {
       TURNS_OF_LIFE.get(lot.nextInt(TURNS_OF_LIFE.size())).accept(subject);
     }
