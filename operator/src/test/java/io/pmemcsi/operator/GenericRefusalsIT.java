@@ -63,7 +63,13 @@ class GenericRefusalsIT {
   /** What the operator looks at before it lets a driver go. */
   private static final Set<String> GUARDS =
       Set.of(
-          "/api/v1/persistentvolumes", "/api/v1/pods", "/apis/storage.k8s.io/v1/volumeattachments");
+          "/api/v1/persistentvolumes",
+          "/api/v1/pods",
+          "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+          "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+          "/apis/storage.k8s.io/v1/csidrivers",
+          "/apis/storage.k8s.io/v1/storageclasses",
+          "/apis/storage.k8s.io/v1/volumeattachments");
 
   private static final Pattern KIND =
       Pattern.compile("^/apis?/(?:[^/]+/)?v[^/]+/(?:namespaces/[^/]+/)?([^/]+)");
@@ -146,8 +152,12 @@ class GenericRefusalsIT {
                 "PUT csidriverdeployments/status",
                 "PATCH csidriverdeployments",
                 "POST events",
+                "LIST clusterrolebindings",
+                "LIST clusterroles",
+                "LIST csidrivers",
                 "LIST persistentvolumes",
                 "LIST pods",
+                "LIST storageclasses",
                 "LIST volumeattachments"))
         .toList();
   }
@@ -203,8 +213,8 @@ class GenericRefusalsIT {
 
   /**
    * Answers each call about one of its subjects with 500 once, without the server. Whoever creates
-   * an object names it in the body only, and whoever looks for volumes names nobody: the first of
-   * each such look is refused, whoever it is for.
+   * an object names it in the body only, and whoever looks for volumes or what is left names
+   * nobody: the first of each such look is refused, whoever it is for.
    */
   private final class Refuser implements Interceptor {
     @Override
