@@ -30,6 +30,7 @@ public final class OperatorMetrics implements Metrics, OutcomeListener {
   private final Map<Identity, String> phases = new ConcurrentHashMap<>();
   private final Map<Identity, AtomicLong> reconciles = new ConcurrentHashMap<>();
   private final AtomicLong finished = new AtomicLong();
+  private final ThreadLocal<Boolean> started = ThreadLocal.withInitial(() -> false);
   private final Counter events;
   private final Counter runs;
   private final Counter errors;
@@ -79,6 +80,7 @@ public final class OperatorMetrics implements Metrics, OutcomeListener {
 
   @Override
   public void reconciliationExecutionStarted(HasMetadata resource, Map<String, Object> metadata) {
+    started.set(true);
     waiting.dec();
     running.inc();
     runs.labelValues(resource.getKind()).inc();
@@ -90,7 +92,13 @@ public final class OperatorMetrics implements Metrics, OutcomeListener {
 
   @Override
   public void reconciliationExecutionFinished(HasMetadata resource, Map<String, Object> metadata) {
-    running.dec();
+    if (started.get()) {
+      running.dec();
+    } else {
+      // a resource that went while it waited is finished without having been started
+      waiting.dec();
+    }
+    started.remove();
     finished.incrementAndGet();
   }
 

@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.Probe;
 import io.fabric8.kubernetes.api.model.ProbeBuilder;
+import io.pmemcsi.api.Written;
 import io.pmemcsi.api.pmem.PmemSettings;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import java.util.Map;
@@ -80,9 +81,8 @@ record Driver(PmemSettings settings, ClusterFacts facts) {
   /** The number of controllers, only where the user wrote one. */
   Optional<Integer> writtenReplicas() {
     var spec = settings.spec();
-    return Optional.ofNullable(spec.controllerReplicas())
-        .or(() -> Optional.ofNullable(spec.controllReplicas()))
-        .filter(number -> number > 0);
+    return Written.number(spec.controllerReplicas())
+        .or(() -> Written.number(spec.controllReplicas()));
   }
 
   ObjectMeta namespaced(String name, Map<String, String> labels) {

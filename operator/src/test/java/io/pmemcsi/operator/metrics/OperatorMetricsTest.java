@@ -79,6 +79,18 @@ class OperatorMetricsTest {
   }
 
   @Test
+  void aResourceThatWentWhileItWaitedWaitsNoLonger() {
+    metrics.reconcileCustomResource(pmem, null, Map.of());
+
+    metrics.reconciliationExecutionFinished(pmem, Map.of());
+
+    assertThat(metrics.queued()).isZero();
+    assertThat(text())
+        .contains("pmem_csi_operator_queue_length 0.0")
+        .contains("pmem_csi_operator_reconciles_running 0.0");
+  }
+
+  @Test
   void objectsAreCountedByWhatBecameOfThem() {
     var ref = new ObjectRef("v1", "Service", "", "a");
     metrics.brought(
