@@ -124,6 +124,25 @@ class CertificatesIT {
     await().untilAsserted(() -> assertThat(decoded(caBundle())).isEqualTo(second.authorityPem()));
   }
 
+  /** Nothing but time changes here, and nobody tells of that. */
+  @Test
+  void secretThatIsNotValidYetIsUsedAsSoonAsItIs() {
+    Instant start = Instant.now().truncatedTo(ChronoUnit.SECONDS);
+    Instant valid = start.plusSeconds(3);
+    var time = new AtomicReference<>(start);
+    operator.stop();
+    operator.withClock(new SetClock(time::get)).start();
+    var early = new Certificates("early", valid, valid.plus(Duration.ofDays(1)));
+    client.resource(TlsSecrets.of(sandbox.namespace(), "mine", early)).create();
+    driver.create("controllerTLSSecret: mine");
+    driver.awaitPhase("Failed");
+    assertThat(driver.status().reason()).contains("is not valid before " + valid);
+
+    time.set(valid);
+
+    driver.awaitPhase("Initializing");
+  }
+
   @Test
   void brokenInlineCertificatesAreRefusedAndNothingIsMade() {
     var one = new Certificates("one");

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.generator.annotation.Max;
 import io.fabric8.generator.annotation.Min;
+import io.fabric8.generator.annotation.Pattern;
 import io.fabric8.generator.annotation.Size;
 import io.fabric8.generator.annotation.ValidationRule;
 import java.util.List;
@@ -20,7 +21,7 @@ public record ControllerTLS(
                 + " certificate authority and a server certificate, stores them in a secret, starts"
                 + " the controller with them and renews them before they run out. Default: false.")
         @Nullable Boolean managed,
-    @Min(1)
+    @Min(2)
         @Max(3650)
         @JsonPropertyDescription("For how many days a new certificate is valid. Default: 365.")
         @Nullable Integer validityDays,
@@ -34,7 +35,7 @@ public record ControllerTLS(
         @JsonPropertyDescription(
             "Host names and IP addresses by which the controller is called, in addition to the"
                 + " names of its services and 127.0.0.1, for example those of a load balancer.")
-        @Nullable List<String> extraNames) {
+        @Nullable List<@Pattern(HostName.PATTERN) String> extraNames) {
 
   private static final int DEFAULT_VALIDITY_DAYS = 365;
 

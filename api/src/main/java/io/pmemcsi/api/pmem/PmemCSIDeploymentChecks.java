@@ -75,6 +75,7 @@ public final class PmemCSIDeploymentChecks {
             REPLICAS)
         .ifPresent(found::add);
     renewal(spec).ifPresent(found::add);
+    found.addAll(extraNames(spec));
     found.addAll(tls(spec));
     found.addAll(name(resource));
     return List.copyOf(found);
@@ -88,6 +89,14 @@ public final class PmemCSIDeploymentChecks {
             tls ->
                 new Violation(
                     "spec.controllerTLS", String.valueOf(tls.renewBeforeDaysOrDefault()), RENEWAL));
+  }
+
+  private static List<Violation> extraNames(PmemCSIDeploymentSpec spec) {
+    return Optional.ofNullable(spec.controllerTLS()).stream()
+        .flatMap(tls -> tls.extraNamesOrNone().stream())
+        .filter(name -> !HostName.isOne(name))
+        .map(name -> new Violation("spec.controllerTLS.extraNames", name, HostName.PROBLEM))
+        .toList();
   }
 
   private static List<Violation> tls(PmemCSIDeploymentSpec spec) {

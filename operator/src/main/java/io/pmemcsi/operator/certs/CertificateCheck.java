@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -22,8 +23,10 @@ import java.util.Set;
  * @param broken what keeps every client from connecting
  * @param missingNames names by which the server is called but which its certificate does not have
  * @param expires when the first certificate runs out on the way from the server's to the CA's
+ * @param begins when the last one becomes valid of those that are not valid yet
  */
-public record CertificateCheck(List<String> broken, List<String> missingNames, Instant expires) {
+public record CertificateCheck(
+    List<String> broken, List<String> missingNames, Instant expires, Optional<Instant> begins) {
 
   private static final int DNS_NAME = 2;
   private static final int IP_ADDRESS = 7;
@@ -77,7 +80,10 @@ public record CertificateCheck(List<String> broken, List<String> missingNames, I
     Set<String> has = names(leaf);
     List<String> missing = names.stream().filter(name -> !covered(name, has)).toList();
     return new CertificateCheck(
-        broken, missing, dated.stream().map(Validity::expires).min(naturalOrder()).orElseThrow());
+        broken,
+        missing,
+        dated.stream().map(Validity::expires).min(naturalOrder()).orElseThrow(),
+        dated.stream().map(Validity::begins).filter(now::isBefore).max(naturalOrder()));
   }
 
   private static String subject(X509Certificate certificate) {
@@ -112,8 +118,11 @@ public record CertificateCheck(List<String> broken, List<String> missingNames, I
     try {
       if (certificate.getSubjectAlternativeNames() != null) {
         for (List<?> name : certificate.getSubjectAlternativeNames()) {
-          if (name.get(0).equals(DNS_NAME) || name.get(0).equals(IP_ADDRESS)) {
-            names.add(String.valueOf(name.get(1)).toLowerCase(Locale.ROOT));
+          String value = String.valueOf(name.get(1));
+          if (name.get(0).equals(DNS_NAME)) {
+            names.add(value.toLowerCase(Locale.ROOT));
+          } else if (name.get(0).equals(IP_ADDRESS)) {
+            names.add(ServerName.canonical(value));
           }
         }
       }
@@ -125,7 +134,7 @@ public record CertificateCheck(List<String> broken, List<String> missingNames, I
 
   private static boolean covered(String name, Set<String> has) {
     int dot = name.indexOf('.');
-    return has.contains(name.toLowerCase(Locale.ROOT))
+    return has.contains(ServerName.canonical(name))
         || (dot > 0 && has.contains("*" + name.substring(dot).toLowerCase(Locale.ROOT)));
   }
 }

@@ -13,7 +13,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Date;
 import java.util.List;
-import java.util.regex.Pattern;
 import org.bouncycastle.asn1.x500.X500Name;
 import org.bouncycastle.asn1.x500.X500NameBuilder;
 import org.bouncycastle.asn1.x500.style.BCStyle;
@@ -37,9 +36,7 @@ final class Issuer {
   record Issued(X509Certificate certificate, PrivateKey key) {}
 
   /** Clocks differ a little between machines. */
-  private static final Duration BACKDATED = Duration.ofMinutes(5);
-
-  private static final Pattern ADDRESS = Pattern.compile("[0-9.]+|[0-9a-fA-F:]*:[0-9a-fA-F:.]*");
+  static final Duration BACKDATED = Duration.ofMinutes(5);
 
   private final SecureRandom random = new SecureRandom();
 
@@ -137,9 +134,7 @@ final class Issuer {
             .map(
                 name ->
                     new GeneralName(
-                        ADDRESS.matcher(name).matches()
-                            ? GeneralName.iPAddress
-                            : GeneralName.dNSName,
+                        ServerName.isAddress(name) ? GeneralName.iPAddress : GeneralName.dNSName,
                         name))
             .toArray(GeneralName[]::new));
   }

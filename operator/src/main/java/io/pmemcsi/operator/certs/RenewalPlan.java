@@ -4,12 +4,10 @@ import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Collectors;
+import java.util.Set;
 
 /**
  * Decides what the secrets of certificates that we issue ourselves should hold now.
@@ -28,7 +26,7 @@ public record RenewalPlan(List<String> names, Duration validity, Duration renewB
   private static final String AUTHORITY_NAME = "PMEM-CSI operator certificate authority";
 
   public RenewalPlan {
-    names = List.copyOf(names);
+    names = names.stream().map(ServerName::canonical).distinct().toList();
     if (names.isEmpty()) {
       throw new IllegalArgumentException("a server needs a name");
     }
@@ -77,19 +75,22 @@ public record RenewalPlan(List<String> names, Duration validity, Duration renewB
   }
 
   private AuthorityKeys authority(Optional<AuthorityKeys> stored, Issuer issuer, Instant now) {
-    if (stored.isEmpty() || !end(stored.get().current()).isAfter(now)) {
-      return new AuthorityKeys(newAuthority(issuer, now), Optional.empty());
-    }
-    AuthorityKeys keys = stored.get();
-    if (now.isBefore(announcement(keys))) {
-      return keys;
-    }
-    if (keys.next().isEmpty()) {
-      return new AuthorityKeys(keys.current(), Optional.of(newAuthority(issuer, now)));
-    }
-    return now.isBefore(takeover(keys.next().get()))
+    AuthorityKeys keys =
+        stored
+            .map(before -> takenOver(before, now))
+            .filter(before -> end(before.current()).isAfter(now))
+            .orElseGet(() -> new AuthorityKeys(newAuthority(issuer, now), Optional.empty()));
+    return keys.next().isPresent() || now.isBefore(announcement(keys))
         ? keys
-        : new AuthorityKeys(keys.next().get(), Optional.empty());
+        : new AuthorityKeys(keys.current(), Optional.of(newAuthority(issuer, now)));
+  }
+
+  /** An announced authority follows even one that ran out: some clients trust it already. */
+  private AuthorityKeys takenOver(AuthorityKeys keys, Instant now) {
+    return keys.next()
+        .filter(next -> !now.isBefore(takeover(keys.current(), next)))
+        .map(next -> new AuthorityKeys(next, Optional.empty()))
+        .orElse(keys);
   }
 
   private Issuer.Issued newAuthority(Issuer issuer, Instant now) {
@@ -101,12 +102,21 @@ public record RenewalPlan(List<String> names, Duration validity, Duration renewB
     return end(keys.current()).minus(validity).minus(renewBefore);
   }
 
-  private Instant takeover(Issuer.Issued next) {
-    return next.certificate().getNotBefore().toInstant().plus(renewBefore.dividedBy(2));
+  /** One that was announced late gets half of the time that the current one has left then. */
+  private Instant takeover(Issuer.Issued current, Issuer.Issued next) {
+    Instant announced = Validity.begins(next.certificate()).plus(Issuer.BACKDATED);
+    Instant usual = announced.plus(renewBefore.dividedBy(2));
+    Instant latest = announced.plus(Duration.between(announced, end(current)).dividedBy(2));
+    return usual.isBefore(latest) ? usual : latest;
   }
 
   private static Instant end(Issuer.Issued issued) {
-    return issued.certificate().getNotAfter().toInstant();
+    return Validity.expires(issued.certificate());
+  }
+
+  /** Whether a certificate lasts as long as its authority, so that a new one would be no better. */
+  private static boolean endsWithAuthority(AuthorityKeys keys, Instant expires) {
+    return !expires.isBefore(end(keys.current()));
   }
 
   /** The signing one first, then the announced one, then every earlier one that still counts. */
@@ -142,13 +152,10 @@ public record RenewalPlan(List<String> names, Duration validity, Duration renewB
               names,
               now);
       var leaf = Pem.certificates("the certificate", server.certificate()).getFirst();
-      var wanted =
-          names.stream()
-              .map(name -> name.toLowerCase(Locale.ROOT))
-              .collect(Collectors.toCollection(HashSet::new));
       return check.broken().isEmpty()
-          && CertificateCheck.names(leaf).equals(wanted)
-          && now.isBefore(check.expires().minus(renewBefore));
+          && CertificateCheck.names(leaf).equals(Set.copyOf(names))
+          && (now.isBefore(check.expires().minus(renewBefore))
+              || endsWithAuthority(keys, Validity.expires(leaf)));
     } catch (BadCertificateException e) {
       return false;
     }
@@ -161,8 +168,9 @@ public record RenewalPlan(List<String> names, Duration validity, Duration renewB
   }
 
   private Instant due(AuthorityKeys keys, Instant expires) {
+    Instant authority =
+        keys.next().map(next -> takeover(keys.current(), next)).orElse(announcement(keys));
     Instant renewal = expires.minus(renewBefore);
-    Instant authority = keys.next().map(this::takeover).orElse(announcement(keys));
-    return renewal.isBefore(authority) ? renewal : authority;
+    return endsWithAuthority(keys, expires) || authority.isBefore(renewal) ? authority : renewal;
   }
 }

@@ -14,7 +14,11 @@ enum Validity {
     if (now.isAfter(expires(certificate))) {
       return RUN_OUT;
     }
-    return now.isBefore(certificate.getNotBefore().toInstant()) ? TOO_EARLY : VALID;
+    return now.isBefore(begins(certificate)) ? TOO_EARLY : VALID;
+  }
+
+  static Instant begins(X509Certificate certificate) {
+    return certificate.getNotBefore().toInstant();
   }
 
   static Instant expires(X509Certificate certificate) {
@@ -34,8 +38,7 @@ enum Validity {
       case RUN_OUT ->
           Optional.of("%s ran out on %s: %s".formatted(which, expires(certificate), remedy));
       case TOO_EARLY ->
-          Optional.of(
-              "%s is not valid before %s".formatted(which, certificate.getNotBefore().toInstant()));
+          Optional.of("%s is not valid before %s".formatted(which, begins(certificate)));
     };
   }
 }

@@ -73,6 +73,13 @@ public final class PmemCertificates {
     }
 
     static Prepared failed(String type, String reason, String message) {
+      return failed(type, reason, message, Optional.empty());
+    }
+
+    /**
+     * @param due when time alone will mend it
+     */
+    static Prepared failed(String type, String reason, String message, Optional<Instant> due) {
       return new Prepared(
           Optional.empty(),
           List.of(),
@@ -83,7 +90,7 @@ public final class PmemCertificates {
                   type.equals(CERTS_READY) ? CERTS_VERIFIED : CERTS_READY, false, reason, message)),
           Optional.of(message),
           Optional.empty(),
-          Optional.empty());
+          due);
     }
   }
 
@@ -178,7 +185,8 @@ public final class PmemCertificates {
           CERTS_VERIFIED,
           NOT_VERIFIED,
           "controllerTLSSecret: secret \"%s\": %s"
-              .formatted(name, String.join("; ", check.broken())));
+              .formatted(name, String.join("; ", check.broken())),
+          check.begins());
     }
     return prepared(
         new ControllerCertificates(name, Optional.of(TlsFiles.encode(files.authority())), false),
@@ -199,14 +207,12 @@ public final class PmemCertificates {
       return Prepared.failed(
           CERTS_VERIFIED,
           NOT_VERIFIED,
-          "caCert, registryCert, registryKey: " + String.join("; ", problems));
+          "caCert, registryCert, registryKey: " + String.join("; ", problems),
+          check.begins());
     }
-    List<String> ofNodes = nodeProblems(inline.caCert());
-    if (!ofNodes.isEmpty()) {
-      return Prepared.failed(
-          CERTS_VERIFIED,
-          NOT_VERIFIED,
-          "caCert, nodeControllerCert, nodeControllerKey: " + String.join("; ", ofNodes));
+    Optional<Prepared> ofNodes = nodeFailure(inline.caCert());
+    if (ofNodes.isPresent()) {
+      return ofNodes.get();
     }
     return prepared(
         new ControllerCertificates(
@@ -218,21 +224,32 @@ public final class PmemCertificates {
   }
 
   /** Nothing in this release calls the nodes, but a wrong certificate is not to go unnoticed. */
-  private List<String> nodeProblems(String authority) {
+  private Optional<Prepared> nodeFailure(String authority) {
     var spec = driver.settings().spec();
     if (spec.nodeControllerCert() == null || spec.nodeControllerKey() == null) {
-      return List.of();
+      return Optional.empty();
     }
     try {
-      return CertificateCheck.of(
+      var check =
+          CertificateCheck.of(
               TlsFiles.decode(
                   "nodeController", authority, spec.nodeControllerCert(), spec.nodeControllerKey()),
               List.of(),
-              now)
-          .broken();
+              now);
+      return check.broken().isEmpty()
+          ? Optional.empty()
+          : Optional.of(nodeFailure(String.join("; ", check.broken()), check.begins()));
     } catch (BadCertificateException e) {
-      return List.of(String.valueOf(e.getMessage()));
+      return Optional.of(nodeFailure(String.valueOf(e.getMessage()), Optional.empty()));
     }
+  }
+
+  private static Prepared nodeFailure(String problems, Optional<Instant> due) {
+    return Prepared.failed(
+        CERTS_VERIFIED,
+        NOT_VERIFIED,
+        "caCert, nodeControllerCert, nodeControllerKey: " + problems,
+        due);
   }
 
   private Prepared managed(TLSMaterial.Managed managed, Function<String, Optional<Secret>> stored) {

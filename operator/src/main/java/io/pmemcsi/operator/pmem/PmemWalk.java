@@ -1,6 +1,7 @@
 package io.pmemcsi.operator.pmem;
 
 import static io.pmemcsi.api.pmem.DeploymentCondition.DRIVER_DEPLOYED;
+import static java.util.Comparator.naturalOrder;
 
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
@@ -36,6 +37,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -111,7 +113,9 @@ final class PmemWalk {
   private Round nevertheless(
       Round failed, PmemCSIDeployment resource, Context<PmemCSIDeployment> context) {
     Findings found = parts.nevertheless(failed.found(), resource, context);
-    return new Round(found, failed.again().or(() -> askAgain(found)));
+    Optional<Duration> sooner =
+        Stream.of(failed.again(), askAgain(found)).flatMap(Optional::stream).min(naturalOrder());
+    return new Round(found, sooner);
   }
 
   /** When to look for what nothing tells us of. */
@@ -139,7 +143,7 @@ final class PmemWalk {
               .prepare(
                   name -> watches.secret(context, name), name -> ownSecret(context, known, name));
       if (prepared.failure().isPresent()) {
-        return new Round(failed(resource, prepared), Optional.empty());
+        return new Round(failed(resource, prepared), until(prepared.due()));
       }
       blueprint =
           PmemBlueprint.of(

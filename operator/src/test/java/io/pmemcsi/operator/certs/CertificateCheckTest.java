@@ -61,6 +61,16 @@ class CertificateCheckTest {
         .contains("not valid before");
   }
 
+  @Test
+  void certificateThatIsNotValidYetTellsWhenItWillBe() {
+    var early = check(authority, server, NOW.minus(ONE));
+
+    Instant begins = early.begins().orElseThrow();
+    assertThat(begins).isAfter(NOW.minus(ONE));
+    assertThat(check(authority, server, begins).broken()).isEmpty();
+    assertThat(check(authority, server, begins).begins()).isEmpty();
+  }
+
   /** The rules of Java trust a CA for ever; the API server does not. */
   @Test
   void datesOfTheAuthorityAreNoticed() {

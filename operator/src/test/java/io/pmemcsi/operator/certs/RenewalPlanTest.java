@@ -10,6 +10,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class RenewalPlanTest {
 
@@ -87,6 +89,124 @@ class RenewalPlanTest {
         TlsFiles.of("s", first.serverSecret()),
         TlsFiles.of("s", second.serverSecret()).authority(),
         START.plusSeconds(60));
+  }
+
+  /** A certificate never outlives its authority, so a new one would end as early. */
+  @Test
+  void longerLifeThanTheAuthorityHasLeftIssuesOnceAndThenRests() {
+    var brief = plan.decide(Map.of(), Map.of(), START);
+    var longer = new RenewalPlan(NAMES, Duration.ofDays(365), Duration.ofDays(121));
+
+    var first = longer.decide(brief.authoritySecret(), brief.serverSecret(), START);
+    var second = longer.decide(first.authoritySecret(), first.serverSecret(), START);
+
+    assertThat(second).isEqualTo(first);
+    assertThat(first.expires()).isEqualTo(START.plus(Duration.ofDays(90)));
+    assertThat(first.due()).isEqualTo(START.plus(Duration.ofDays(45)));
+    assertThat(first.authoritySecret()).containsKey("next-ca.crt");
+
+    var taken = longer.decide(first.authoritySecret(), first.serverSecret(), first.due());
+
+    assertThat(taken.authoritySecret())
+        .containsEntry(
+            "ca.crt", Objects.requireNonNull(first.authoritySecret().get("next-ca.crt")));
+    assertThat(taken.expires()).isEqualTo(first.due().plus(Duration.ofDays(365)));
+    assertThat(taken.due()).isAfter(first.due());
+    assertTrusted(
+        TlsFiles.of("s", taken.serverSecret()),
+        TlsFiles.of("s", first.serverSecret()).authority(),
+        first.due());
+  }
+
+  /** The first authority is to be followed from day 50 on, and ends on day 90. */
+  @ParameterizedTest
+  @ValueSource(ints = {51, 65, 79, 81, 89})
+  void downTimePastTheAnnouncementIsMadeUpForBeforeTheAuthorityEnds(int days) {
+    var first = plan.decide(Map.of(), Map.of(), START);
+    Instant now = START.plus(Duration.ofDays(days));
+
+    var back = plan.decide(first.authoritySecret(), first.serverSecret(), now);
+
+    assertThat(plan.decide(back.authoritySecret(), back.serverSecret(), now)).isEqualTo(back);
+    assertThat(back.authoritySecret())
+        .containsEntry("ca.crt", Objects.requireNonNull(first.authoritySecret().get("ca.crt")));
+    assertThat(back.due()).isAfter(now).isBefore(START.plus(Duration.ofDays(90)));
+
+    var taken = plan.decide(back.authoritySecret(), back.serverSecret(), back.due());
+
+    assertThat(taken.due()).isAfter(back.due());
+    assertTrusted(
+        TlsFiles.of("s", taken.serverSecret()),
+        TlsFiles.of("s", back.serverSecret()).authority(),
+        back.due());
+  }
+
+  @Test
+  void announcedAuthorityFollowsOneThatRanOut() {
+    var first = plan.decide(Map.of(), Map.of(), START);
+    var announced =
+        plan.decide(first.authoritySecret(), first.serverSecret(), START.plus(Duration.ofDays(89)));
+    Instant late = START.plus(Duration.ofDays(91));
+
+    var back = plan.decide(announced.authoritySecret(), announced.serverSecret(), late);
+
+    assertThat(back.authoritySecret())
+        .containsEntry(
+            "ca.crt", Objects.requireNonNull(announced.authoritySecret().get("next-ca.crt")));
+    assertThat(back.due()).isAfter(late);
+    assertTrusted(
+        TlsFiles.of("s", back.serverSecret()),
+        TlsFiles.of("s", announced.serverSecret()).authority(),
+        late);
+  }
+
+  @Test
+  void everythingIsNewWhenTheAnnouncedAuthorityRanOutToo() {
+    var first = plan.decide(Map.of(), Map.of(), START);
+    var announced =
+        plan.decide(first.authoritySecret(), first.serverSecret(), START.plus(Duration.ofDays(60)));
+    assertThat(announced.authoritySecret()).containsKey("next-ca.crt");
+    Instant late = START.plus(Duration.ofDays(1000));
+
+    var back = plan.decide(announced.authoritySecret(), announced.serverSecret(), late);
+
+    assertThat(back.due()).isEqualTo(late.plus(Duration.ofDays(20)));
+    assertTrusted(
+        TlsFiles.of("s", back.serverSecret()),
+        TlsFiles.of("s", back.serverSecret()).authority(),
+        late);
+  }
+
+  /** Whatever a user changes and whenever, the same look again changes nothing. */
+  @Test
+  void changedDaysLeadToRest() {
+    var now = START;
+    var before = plan.decide(Map.of(), Map.of(), now);
+    for (int[] days : new int[][] {{365, 121}, {2, 1}, {3650, 3649}, {2, 1}, {30, 29}, {9, 3}}) {
+      var changed = new RenewalPlan(NAMES, Duration.ofDays(days[0]), Duration.ofDays(days[1]));
+      for (int step = 0; step < 5; step++) {
+        var decision = changed.decide(before.authoritySecret(), before.serverSecret(), now);
+        assertThat(changed.decide(decision.authoritySecret(), decision.serverSecret(), now))
+            .isEqualTo(decision);
+        assertThat(decision.due()).isAfter(now);
+        before = decision;
+        now = step == 4 ? now.plus(Duration.ofHours(1)) : decision.due();
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"fd00::1", "FD00:0::0001", "::ffff:10.0.0.1", "Scheduler.Example.COM"})
+  void anySpellingOfANameIsFoundInTheCertificate(String name) {
+    var named =
+        new RenewalPlan(List.of("a.ns.svc", name), Duration.ofDays(30), Duration.ofDays(10));
+    var first = named.decide(Map.of(), Map.of(), START);
+
+    assertThat(named.decide(first.authoritySecret(), first.serverSecret(), START)).isEqualTo(first);
+    assertThat(
+            CertificateCheck.of(TlsFiles.of("s", first.serverSecret()), List.of(name), START)
+                .missingNames())
+        .isEmpty();
   }
 
   @Test

@@ -1,0 +1,32 @@
+package io.pmemcsi.operator;
+
+import java.time.Clock;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.util.function.Supplier;
+
+/** Stands still until a test sets it. */
+final class SetClock extends Clock {
+
+  private final Supplier<Instant> time;
+
+  SetClock(Supplier<Instant> time) {
+    this.time = time;
+  }
+
+  @Override
+  public Instant instant() {
+    return time.get();
+  }
+
+  @Override
+  public ZoneId getZone() {
+    return ZoneOffset.UTC;
+  }
+
+  @Override
+  public Clock withZone(ZoneId zone) {
+    return this;
+  }
+}
