@@ -116,7 +116,7 @@ public final class NodeDriver implements AutoCloseable {
     Usages usages = new Usages(mounts);
     Signatures signatures = new Signatures(runner);
     LoopDevices loops = new LoopDevices(runner);
-    Volumes volumes = new Volumes(ledger, devices, new VolumeLocks(), usages);
+    Volumes volumes = new Volumes(ledger, devices, signatures, new VolumeLocks(), usages);
     Formatter formatter = new Formatter(volumes, signatures, usages, runner);
     VolumeMounts volumeMounts = new VolumeMounts(mounts, runner);
     KataVolumes kata =

@@ -22,6 +22,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -68,6 +69,18 @@ class FormatOnceIT extends OwnDriver {
       channel.write(ByteBuffer.wrap(content), offset);
       channel.force(true);
     }
+  }
+
+  private void makeExt4(UUID uuid, Path where) {
+    runner.run(Command.of("mkfs.ext4", "-q", "-F", "-U", uuid.toString(), where.toString()));
+  }
+
+  private Contents contents(Volume volume) {
+    return Ledger.openForReading(scratch.state()).contents(id(volume)).orElseThrow();
+  }
+
+  private void write(Volume volume, Contents contents) {
+    Ledger.open(scratch.state(), new DurableFiles()).write(id(volume), contents);
   }
 
   private CsiAssert stagingFails(Volume volume, String type) {
@@ -128,54 +141,105 @@ class FormatOnceIT extends OwnDriver {
   }
 
   @Test
-  void aStraySignatureOnAFreshVolumeIsWipedForARawBlockUser() throws IOException {
+  void whatAnEarlierVolumeHasLeftIsWipedAtTheCreation() throws IOException {
     driver.close();
     driver =
         FileModeDriver.start(
             scratch.folder(), new OldContent(runner), new DurableFiles(), FileModeDriver.POOL);
     csi = new Calls(driver);
-    Volume volume = csi.create("pvc-1", 16 * MIB);
-    assertThat(new Signatures(runner).probe(device(volume)))
-        .isInstanceOf(Signatures.Found.Signature.class);
 
-    csi.publish(volume, scratch.pod("staging"), scratch.pod("raw"), block());
+    Volume volume = csi.create("pvc-1", 16 * MIB);
 
     assertThat(new Signatures(runner).probe(device(volume)))
         .isEqualTo(new Signatures.Found.Nothing());
-    csi.unpublish(volume.getVolumeId(), scratch.pod("raw"));
+    assertThat(contents(volume)).isInstanceOf(Contents.Blank.class);
+  }
+
+  /** After a downgrade for example: the original never touches the contents records. */
+  @Test
+  void aFilesystemThatSomebodyElseHasMadeSinceTheCreationIsUsedWithItsData() throws IOException {
+    Volume volume = csi.create("pvc-1", 16 * MIB);
+    UUID theirs = UUID.randomUUID();
+    makeExt4(theirs, device(volume));
+    Files.createDirectory(scratch.pod("theirs"));
+    runner.run(Command.of("mount", device(volume).toString(), scratch.pod("theirs").toString()));
+    Files.writeString(scratch.pod("theirs").resolve("data"), "precious");
+    runner.run(Command.of("umount", scratch.pod("theirs").toString()));
+    Files.delete(scratch.pod("theirs"));
+    restart();
+
+    stagingFails(volume, "xfs").fails(Status.Code.ALREADY_EXISTS, "holds ext4, asked for: xfs");
+    csi.stage(volume, scratch.pod("staging"), mount("ext4"));
+
+    assertThat(scratch.pod("staging").resolve("data")).hasContent("precious");
+    assertThat(contents(volume))
+        .isEqualTo(new Contents.Formatted(new Contents.Filesystem("ext4", theirs)));
+    csi.unstage(volume.getVolumeId(), scratch.pod("staging"));
   }
 
   @Test
-  void aStraySignatureOnAFreshVolumeIsWipedBeforeTheFirstMount() throws IOException {
+  void theSameHoldsForARecordThatPlansNoUuid() throws IOException {
     Volume volume = csi.create("pvc-1", 16 * MIB);
-    UUID stray = UUID.randomUUID();
-    runner.run(
-        Command.of("mkfs.ext4", "-q", "-F", "-U", stray.toString(), device(volume).toString()));
+    UUID theirs = UUID.randomUUID();
+    makeExt4(theirs, device(volume));
+    driver.close();
+    write(volume, new Contents.Blank(Optional.empty()));
+    start();
+
+    csi.stage(volume, scratch.pod("staging"), mount(""));
+
+    assertThat(contents(volume))
+        .isEqualTo(new Contents.Formatted(new Contents.Filesystem("ext4", theirs)));
+    csi.unstage(volume.getVolumeId(), scratch.pod("staging"));
+  }
+
+  @Test
+  void anythingElseThatShowsUpOnAFreshVolumeIsLeftAlone() throws IOException {
+    Volume volume = csi.create("pvc-1", 16 * MIB);
+    runner.run(Command.of("mkswap", device(volume).toString()));
+
+    stagingFails(volume, "ext4")
+        .fails(Status.Code.FAILED_PRECONDITION, "holds swap with UUID")
+        .saying("it is left alone")
+        .saying("Delete the volume");
+
+    assertThat(new Signatures(runner).probe(device(volume)))
+        .isInstanceOfSatisfying(
+            Signatures.Found.Signature.class, there -> assertThat(there.type()).isEqualTo("swap"));
+  }
+
+  /** Killed after mkfs and before its result was recorded: nobody has mounted it. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void anMkfsOfOursThatWasNeverRecordedIsDoneAgain(boolean whole) throws IOException {
+    Volume volume = csi.create("pvc-1", 16 * MIB);
+    UUID planned = ((Contents.Blank) contents(volume)).planned().orElseThrow();
+    makeExt4(planned, device(volume));
+    if (!whole) {
+      zero(volume, 0, 4096);
+    }
+    restart();
 
     csi.stage(volume, scratch.pod("staging"), mount("ext4"));
 
-    assertThat(Ledger.openForReading(scratch.state()).contents(id(volume)).orElseThrow())
-        .isInstanceOfSatisfying(
-            Contents.Formatted.class,
-            contents -> assertThat(contents.filesystem().uuid()).isNotEqualTo(stray));
+    assertThat(contents(volume))
+        .isEqualTo(new Contents.Formatted(new Contents.Filesystem("ext4", planned)));
     csi.unstage(volume.getVolumeId(), scratch.pod("staging"));
   }
 
   @Test
   void whatAnInterruptedCreationHasLeftIsWiped() throws IOException {
     Volume volume = csi.create("pvc-1", 16 * MIB);
-    runner.run(Command.of("mkfs.ext4", "-q", "-F", device(volume).toString()));
+    makeExt4(UUID.randomUUID(), device(volume));
     driver.close();
-    Ledger.open(scratch.state(), new DurableFiles()).write(id(volume), new Contents.Creating());
+    write(volume, new Contents.Creating());
     start();
 
     stagingFails(volume, "ext4").fails(Status.Code.FAILED_PRECONDITION, "CreateVolume again");
     csi.create("pvc-1", 16 * MIB);
-    csi.publish(volume, scratch.pod("staging"), scratch.pod("raw"), block());
 
     assertThat(new Signatures(runner).probe(device(volume)))
         .isEqualTo(new Signatures.Found.Nothing());
-    csi.unpublish(volume.getVolumeId(), scratch.pod("raw"));
   }
 
   @Test
@@ -201,8 +265,7 @@ class FormatOnceIT extends OwnDriver {
 
     assertThat(scratch.pod("staging").resolve("data")).hasContent("precious");
     csi.unstage(volume.getVolumeId(), scratch.pod("staging"));
-    assertThat(Ledger.openForReading(scratch.state()).contents(id(volume)).orElseThrow())
-        .isInstanceOf(Contents.Formatted.class);
+    assertThat(contents(volume)).isInstanceOf(Contents.Formatted.class);
   }
 
   @Test
@@ -305,9 +368,7 @@ class FormatOnceIT extends OwnDriver {
   void formattingThatWasInterruptedIsDoneAgain() throws IOException {
     Volume volume = csi.create("pvc-1", 16 * MIB);
     driver.close();
-    Ledger.open(scratch.state(), new DurableFiles())
-        .write(
-            id(volume), new Contents.Formatting(new Contents.Filesystem("xfs", UUID.randomUUID())));
+    write(volume, new Contents.Formatting(new Contents.Filesystem("xfs", UUID.randomUUID())));
     start();
 
     csi.stage(volume, scratch.pod("staging"), mount("ext4"));

@@ -138,7 +138,7 @@ class StateIT extends OwnDriver {
     VolumeId other = VolumeId.fromName("pvc-2");
     driver.close();
     Ledger ledger = Ledger.open(scratch.state(), new DurableFiles());
-    ledger.write(other, new Contents.Blank());
+    ledger.write(other, Contents.Blank.wiped());
     ledger.write(
         new LedgerEntry(other, 16 * MIB, VolumeParameters.DEFAULTS.named("pvc-2", DeviceMode.LVM)));
 

@@ -81,7 +81,7 @@ public final class ManyVolumes implements Benchmark {
     for (int i = 0; i < VOLUMES; i++) {
       String name = "pvc-" + i;
       VolumeId id = VolumeId.fromName(name);
-      ledger.write(id, new Contents.Blank());
+      ledger.write(id, Contents.Blank.wiped());
       ledger.write(
           new LedgerEntry(id, SIZE, VolumeParameters.DEFAULTS.named(name, DeviceMode.FILE)));
       try (RandomAccessFile sparse =

@@ -48,23 +48,61 @@ public final class Formatter {
     return switch (recorded.get()) {
       case Contents.Formatted(Filesystem expected, Optional<Filesystem> _) ->
           check(entry).recorded(expected, signatures.probe(device.path()), wanted);
-      // handed out to nobody: a filesystem there is a stray one, or mkfs was interrupted
-      case Contents.Blank _, Contents.Formatting _ -> format(entry, device, wanted);
+      case Contents.Blank(Optional<UUID> planned) -> first(entry, device, planned, wanted);
+      case Contents.Formatting(Filesystem planned) ->
+          first(entry, device, Optional.of(planned.uuid()), wanted);
       case Contents.RawBlock _ -> useOfBlockUser(entry, signatures.probe(device.path()), wanted);
       case Contents.Creating _, Contents.Deleting _ ->
           throw RefusedException.precondition("volume %s is not whole".formatted(entry.id()));
     };
   }
 
-  private FilesystemType format(LedgerEntry entry, Device device, Optional<FilesystemType> wanted) {
+  /** Formats a volume that nobody was given yet, as far as this driver knows. */
+  private FilesystemType first(
+      LedgerEntry entry, Device device, Optional<UUID> planned, Optional<FilesystemType> wanted) {
+    // whoever has it now was not given it by this driver
+    usages.refuseHeld(device);
+    if (signatures.isUntouched(device.path())) {
+      return format(entry, device, planned, wanted, false);
+    }
+    return switch (Strays.judge(planned, signatures.probe(device.path()))) {
+      case Strays.Ours _ -> format(entry, device, planned, wanted, true);
+      case Strays.Foreign(Found.Signature there) -> adopt(entry, there, wanted);
+      case Strays.Unknown(Found there) ->
+          throw RefusedException.precondition(
+              "volume %s was never used by this driver, but holds %s: it is left alone. Delete the volume, or clear the device with \"wipefs --all %s\" if nobody needs what is there"
+                  .formatted(entry.id(), there, device.path()));
+    };
+  }
+
+  /** Another release of the driver has used the volume meanwhile. */
+  private FilesystemType adopt(
+      LedgerEntry entry, Found.Signature there, Optional<FilesystemType> wanted) {
+    check(entry).unrecorded("a filesystem", there, wanted);
+    volumes.record(entry, new Contents.Formatted(filesystem(there)));
+    LOG.atWarn()
+        .addKeyValue("volume", entry.id())
+        .addKeyValue("filesystem", there)
+        .log("Somebody else has made a filesystem on this volume since its creation, using it.");
+    return type(there);
+  }
+
+  private FilesystemType format(
+      LedgerEntry entry,
+      Device device,
+      Optional<UUID> planned,
+      Optional<FilesystemType> wanted,
+      boolean debris) {
     FilesystemType type = wanted.orElse(FilesystemType.EXT4);
     if (device.sizeBytes() < type.minimumBytes()) {
       throw RefusedException.precondition(
           "volume %s has %d bytes, %s needs at least %d"
               .formatted(entry.id(), device.sizeBytes(), type.text(), type.minimumBytes()));
     }
-    wipe(entry, device);
-    Filesystem filesystem = new Filesystem(type.text(), UUID.randomUUID());
+    if (debris) {
+      signatures.wipe(device.path());
+    }
+    Filesystem filesystem = new Filesystem(type.text(), planned.orElseGet(UUID::randomUUID));
     runner.run(
         Command.of(type.mkfs(device.path(), device.sizeBytes(), filesystem.uuid()))
             .within(MKFS_TIMEOUT));
@@ -77,7 +115,7 @@ public final class Formatter {
   }
 
   /** Gives a fresh volume to a user of the raw device: from now on the content is theirs. */
-  void handOutRaw(LedgerEntry entry, Device device) {
+  void handOutRaw(LedgerEntry entry) {
     boolean fresh =
         volumes
             .contents(entry)
@@ -85,21 +123,8 @@ public final class Formatter {
                 there -> there instanceof Contents.Blank || there instanceof Contents.Formatting)
             .isPresent();
     if (fresh) {
-      wipe(entry, device);
       // durable before anybody can write to the device, so that it is never formatted later
       volumes.record(entry, new Contents.RawBlock());
-    }
-  }
-
-  /**
-   * What is on a volume that nobody was given yet belongs to nobody, and could mislead its user.
-   */
-  private void wipe(LedgerEntry entry, Device device) {
-    usages.refuseHeld(device);
-    if (signatures.wipe(device.path())) {
-      LOG.atWarn()
-          .addKeyValue("volume", entry.id())
-          .log("There was something on this volume that nobody was given yet: it is wiped.");
     }
   }
 
@@ -108,8 +133,7 @@ public final class Formatter {
       LedgerEntry entry, Found found, Optional<FilesystemType> wanted) {
     Found.Signature there =
         check(entry).unrecorded("a filesystem (made by an earlier release)", found, wanted);
-    volumes.record(
-        entry, new Contents.Formatted(new Filesystem(there.type(), UUID.fromString(there.uuid()))));
+    volumes.record(entry, new Contents.Formatted(filesystem(there)));
     LOG.atInfo()
         .addKeyValue("volume", entry.id())
         .addKeyValue("filesystem", there)
@@ -121,6 +145,10 @@ public final class Formatter {
       LedgerEntry entry, Found found, Optional<FilesystemType> wanted) {
     return type(
         check(entry).unrecorded("a filesystem (it was used as a raw block volume)", found, wanted));
+  }
+
+  private static Filesystem filesystem(Found.Signature checked) {
+    return new Filesystem(checked.type(), UUID.fromString(checked.uuid()));
   }
 
   private static FilesystemType type(Found.Signature checked) {

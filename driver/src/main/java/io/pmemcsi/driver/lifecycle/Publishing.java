@@ -166,7 +166,7 @@ public final class Publishing {
       }
       return;
     }
-    formatter.handOutRaw(entry, device);
+    formatter.handOutRaw(entry);
     Paths.makeFile(target);
     bind(device.path(), target, readOnly ? List.of("ro") : List.of());
   }

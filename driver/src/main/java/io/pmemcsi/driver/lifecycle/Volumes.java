@@ -7,6 +7,7 @@ import io.pmemcsi.driver.device.Capacity;
 import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.DeviceManager;
+import io.pmemcsi.driver.mount.Signatures;
 import io.pmemcsi.driver.volume.Contents;
 import io.pmemcsi.driver.volume.Ledger;
 import io.pmemcsi.driver.volume.LedgerEntry;
@@ -21,7 +22,7 @@ import org.slf4j.LoggerFactory;
 /**
  * All volumes of this node: made, found, grown, deleted.
  *
- * <p>Making one goes: contents "creating", ledger entry, device, real size, contents "blank".
+ * <p>Making one goes: contents "creating", ledger entry, device, wipe, real size, contents "blank".
  * Whatever step a crash hits, the same call goes on from there. Deleting goes: contents "deleting",
  * device, ledger entry, contents.
  */
@@ -31,12 +32,15 @@ public final class Volumes {
 
   private final Ledger ledger;
   private final Devices devices;
+  private final Signatures signatures;
   private final VolumeLocks locks;
   private final Usages usages;
 
-  public Volumes(Ledger ledger, Devices devices, VolumeLocks locks, Usages usages) {
+  public Volumes(
+      Ledger ledger, Devices devices, Signatures signatures, VolumeLocks locks, Usages usages) {
     this.ledger = ledger;
     this.devices = devices;
+    this.signatures = signatures;
     this.locks = locks;
     this.usages = usages;
   }
@@ -153,7 +157,7 @@ public final class Volumes {
 
   /** The device of a volume that is whole. */
   Device usable(LedgerEntry entry) {
-    switch (ledger.contents(entry.id()).orElse(new Contents.Blank())) {
+    switch (ledger.contents(entry.id()).orElse(new Contents.RawBlock())) {
       case Contents.Creating _ ->
           throw RefusedException.precondition(
               "volume %s was never finished, call CreateVolume again".formatted(entry.id()));
@@ -266,11 +270,13 @@ public final class Volumes {
   private LedgerEntry finish(LedgerEntry entry, SizeRange size) {
     try {
       Device device = make(entry, size);
+      // what an earlier volume has left in the same memory belongs to nobody
+      signatures.wipe(device.path());
       LedgerEntry finished = entry.withSize(device.sizeBytes());
       if (!finished.equals(entry)) {
         ledger.write(finished);
       }
-      ledger.write(entry.id(), new Contents.Blank());
+      ledger.write(entry.id(), Contents.Blank.wiped());
       LOG.atInfo()
           .addKeyValue("volume", entry.id())
           .addKeyValue("name", entry.name())

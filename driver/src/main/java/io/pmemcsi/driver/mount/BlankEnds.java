@@ -27,23 +27,44 @@ final class BlankEnds {
   private BlankEnds() {}
 
   static boolean of(Path device) throws IOException {
+    return look(
+        device,
+        (channel, piece) -> {
+          long size = channel.size();
+          return isBlank(channel, piece, 0, Math.min(END, size))
+              && isBlank(channel, piece, Math.max(0, size - END), size);
+        });
+  }
+
+  /**
+   * The same for the first piece only, where each filesystem that can hold data has its superblock.
+   */
+  static boolean atTheBeginning(Path device) throws IOException {
+    return look(
+        device, (channel, piece) -> isBlank(channel, piece, 0, Math.min(PIECE, channel.size())));
+  }
+
+  /** A look into a device, with memory to read into. */
+  @FunctionalInterface
+  private interface Look {
+    boolean into(FileChannel channel, ByteBuffer piece) throws IOException;
+  }
+
+  private static boolean look(Path device, Look look) throws IOException {
     try {
       // memory that is looked at once is not worth a place in the page cache
-      return of(device, Set.of(StandardOpenOption.READ, BlockDevices.DIRECT));
+      return look(device, Set.of(StandardOpenOption.READ, BlockDevices.DIRECT), look);
     } catch (IOException e) {
       // odd sizes and some filesystems do not allow that; bad memory fails again
-      return of(device, Set.of(StandardOpenOption.READ));
+      return look(device, Set.of(StandardOpenOption.READ), look);
     }
   }
 
-  private static boolean of(Path device, Set<OpenOption> options) throws IOException {
+  private static boolean look(Path device, Set<OpenOption> options, Look look) throws IOException {
     // memory of an arena goes back at once, that of a buffer when the garbage collector finds it
     try (FileChannel channel = FileChannel.open(device, options);
         Arena arena = Arena.ofConfined()) {
-      ByteBuffer piece = arena.allocate(PIECE, ALIGNMENT).asByteBuffer();
-      long size = channel.size();
-      return isBlank(channel, piece, 0, Math.min(END, size))
-          && isBlank(channel, piece, Math.max(0, size - END), size);
+      return look.into(channel, arena.allocate(PIECE, ALIGNMENT).asByteBuffer());
     }
   }
 

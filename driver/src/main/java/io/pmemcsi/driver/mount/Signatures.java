@@ -72,6 +72,19 @@ public final class Signatures {
   }
 
   /**
+   * Whether a device that was wiped is still as it was then. A short look: it does not see what
+   * stands at the end.
+   */
+  public boolean isUntouched(Path device) {
+    try {
+      return BlankEnds.atTheBeginning(device);
+    } catch (IOException e) {
+      // probing tells what is wrong with the device
+      return false;
+    }
+  }
+
+  /**
    * Removes every signature; only for devices that nobody has used yet.
    *
    * @return whether there may have been one

@@ -8,16 +8,28 @@ import java.util.UUID;
  *
  * <p>The order of events makes the promise that no filesystem is ever overwritten: {@link
  * Formatted} is durable before the first mount, {@link RawBlock} before a pod gets the device, and
- * only a volume that is {@link Blank} is given to mkfs. So a volume that somebody could have
- * written to is never formatted.
+ * only a volume that is {@link Blank} is given to mkfs, provided that no other release of the
+ * driver has made a filesystem there meanwhile. So a volume that somebody could have written to is
+ * never formatted.
  */
 public sealed interface Contents {
 
   /** The device is being made, or its making was interrupted; nobody has seen it yet. */
   record Creating() implements Contents {}
 
-  /** Made, handed out to nobody: whatever is there is a stray. */
-  record Blank() implements Contents {}
+  /**
+   * Made, wiped, handed out to nobody.
+   *
+   * @param planned the UUID that our filesystem will have: one that shows up with another UUID was
+   *     made by somebody else. First builds of 2.0 planned none.
+   */
+  record Blank(Optional<UUID> planned) implements Contents {
+
+    /** For a device that was just wiped. */
+    public static Blank wiped() {
+      return new Blank(Optional.of(UUID.randomUUID()));
+    }
+  }
 
   /** mkfs was started, nobody has mounted the result: what first builds of 2.0 wrote. */
   record Formatting(Filesystem filesystem) implements Contents {}

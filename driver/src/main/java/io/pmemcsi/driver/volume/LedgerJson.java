@@ -54,7 +54,10 @@ final class LedgerJson {
     Map<String, Object> json = new LinkedHashMap<>();
     switch (contents) {
       case Contents.Creating _ -> json.put("state", "creating");
-      case Contents.Blank _ -> json.put("state", "blank");
+      case Contents.Blank(Optional<UUID> planned) -> {
+        json.put("state", "blank");
+        planned.ifPresent(uuid -> json.put("uuid", uuid.toString()));
+      }
       case Contents.Formatting(Filesystem filesystem) -> put(json, "formatting", filesystem);
       case Contents.Formatted(Filesystem filesystem, Optional<Filesystem> image) -> {
         put(json, "formatted", filesystem);
@@ -75,7 +78,7 @@ final class LedgerJson {
     String state = text(json, "state");
     return switch (state) {
       case "creating" -> new Contents.Creating();
-      case "blank" -> new Contents.Blank();
+      case "blank" -> new Contents.Blank(planned(json));
       case "formatting" -> new Contents.Formatting(filesystem(json, "filesystem", "uuid"));
       case "formatted" ->
           new Contents.Formatted(filesystem(json, "filesystem", "uuid"), imageFilesystem(json));
@@ -91,6 +94,12 @@ final class LedgerJson {
     json.put("uuid", filesystem.uuid().toString());
   }
 
+  private static Optional<UUID> planned(Json json) throws IOException {
+    return json.path("uuid").text().isPresent()
+        ? Optional.of(uuid(json, "uuid"))
+        : Optional.empty();
+  }
+
   private static Optional<Filesystem> imageFilesystem(Json json) throws IOException {
     return json.path("image").text().isPresent()
         ? Optional.of(filesystem(json, "image", "imageUuid"))
@@ -99,11 +108,15 @@ final class LedgerJson {
 
   private static Filesystem filesystem(Json json, String typeKey, String uuidKey)
       throws IOException {
-    String uuid = text(json, uuidKey);
+    return new Filesystem(text(json, typeKey), uuid(json, uuidKey));
+  }
+
+  private static UUID uuid(Json json, String key) throws IOException {
+    String uuid = text(json, key);
     try {
-      return new Filesystem(text(json, typeKey), UUID.fromString(uuid));
+      return UUID.fromString(uuid);
     } catch (IllegalArgumentException e) {
-      throw new IOException("%s \"%s\" is not a UUID".formatted(uuidKey, uuid), e);
+      throw new IOException("%s \"%s\" is not a UUID".formatted(key, uuid), e);
     }
   }
 

@@ -40,6 +40,23 @@ class BlankEndsTest {
     assertThat(BlankEnds.of(device(SIZE, offset))).isFalse();
   }
 
+  @ParameterizedTest
+  @ValueSource(longs = {0, 1080, (128 << 10) - 1})
+  void oneByteAtTheBeginningIsSeen(long offset) throws IOException {
+    assertThat(BlankEnds.atTheBeginning(device(SIZE, offset))).isFalse();
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {0, 1, 512, 4096, SIZE})
+  void theBeginningOfADeviceOfZerosIsBlankWhateverItsSize(long size) throws IOException {
+    assertThat(BlankEnds.atTheBeginning(device(size, -1))).isTrue();
+  }
+
+  @Test
+  void theShortLookEndsEarly() throws IOException {
+    assertThat(BlankEnds.atTheBeginning(device(SIZE, 128 << 10))).isTrue();
+  }
+
   @Test
   void dataInTheMiddleIsNoSignature() throws IOException {
     assertThat(BlankEnds.of(device(SIZE, SIZE / 2))).isTrue();

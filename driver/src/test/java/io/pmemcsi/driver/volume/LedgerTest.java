@@ -116,7 +116,7 @@ class LedgerTest {
   void aDamagedContentsRecordBlocksItsVolume() throws IOException {
     Ledger ledger = open();
     ledger.write(ENTRY);
-    ledger.write(ID, new Contents.Blank());
+    ledger.write(ID, Contents.Blank.wiped());
     Files.writeString(folder.resolve("contents").resolve(ID + ".json"), "{\"state\":\"bl");
 
     assertThat(open().find(ID)).isEmpty();
@@ -135,7 +135,8 @@ class LedgerTest {
     Filesystem filesystem = new Filesystem("ext4", UUID.randomUUID());
     return Stream.of(
         new Contents.Creating(),
-        new Contents.Blank(),
+        Contents.Blank.wiped(),
+        new Contents.Blank(Optional.empty()),
         new Contents.Formatting(filesystem),
         new Contents.Formatted(filesystem),
         new Contents.Formatted(filesystem, Optional.of(new Filesystem("xfs", UUID.randomUUID()))),
@@ -147,7 +148,7 @@ class LedgerTest {
   void aRemovedVolumeLeavesNothing() throws IOException {
     Ledger ledger = open();
     ledger.write(ENTRY);
-    ledger.write(ID, new Contents.Blank());
+    ledger.write(ID, Contents.Blank.wiped());
 
     ledger.remove(ID);
     ledger.remove(ID);
