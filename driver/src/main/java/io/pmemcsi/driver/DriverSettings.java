@@ -32,4 +32,10 @@ public record DriverSettings(
           "pmemPercentage %d is not between 0 and 100".formatted(pmemPercentage));
     }
   }
+
+  /** The same with another state folder. */
+  DriverSettings withStatePath(Path path) {
+    return new DriverSettings(
+        driverName, nodeId, endpoint, path, deviceMode, pmemPercentage, metricsListen, metricsPath);
+  }
 }

@@ -42,6 +42,8 @@ import io.pmemcsi.driver.volume.DurableFiles;
 import io.pmemcsi.driver.volume.Ledger;
 import io.pmemcsi.driver.volume.LedgerException;
 import io.pmemcsi.driver.volume.Quantity;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -69,7 +71,8 @@ public final class NodeDriver implements AutoCloseable {
   }
 
   /** Starts the driver; it answers when this returns. */
-  public static NodeDriver start(DriverSettings settings) {
+  public static NodeDriver start(DriverSettings given) {
+    DriverSettings settings = inRealFolders(given);
     CommandRunner runner = new ProcessRunner();
     DriverMetrics metrics = new DriverMetrics(settings.driverName(), settings.nodeId());
     Eraser eraser = new Eraser(metrics::erased);
@@ -173,7 +176,8 @@ public final class NodeDriver implements AutoCloseable {
   }
 
   /** Compares ledger, devices and mounts without a running driver and without changing anything. */
-  public static AuditReport audit(DriverSettings settings) {
+  public static AuditReport audit(DriverSettings given) {
+    DriverSettings settings = inRealFolders(given);
     CommandRunner runner = new ProcessRunner();
     DeviceManagers managers = DeviceManagers.looking(settings.statePath(), runner);
     try {
@@ -183,6 +187,23 @@ public final class NodeDriver implements AutoCloseable {
           NodeState.read(settings.statePath()));
     } catch (LedgerException | DeviceException | ToolFailedException e) {
       throw new FatalException("failed to audit: " + e.getMessage(), e);
+    }
+  }
+
+  /** The kernel tells of mounts and loop devices by their real paths. */
+  private static DriverSettings inRealFolders(DriverSettings settings) {
+    Path state = settings.statePath().toAbsolutePath();
+    Path parent = state.getParent();
+    try {
+      if (Files.exists(state)) {
+        return settings.withStatePath(state.toRealPath());
+      }
+      // one that is missing is made, or refused, by whoever opens it
+      return parent != null && Files.isDirectory(parent)
+          ? settings.withStatePath(parent.toRealPath().resolve(state.getFileName()))
+          : settings;
+    } catch (IOException e) {
+      throw new FatalException("-statePath %s: %s".formatted(state, e.getMessage()), e);
     }
   }
 

@@ -4,9 +4,12 @@ import static io.pmemcsi.driver.Calls.MIB;
 import static io.pmemcsi.driver.Calls.block;
 import static io.pmemcsi.driver.Calls.mount;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import csi.v1.Volume;
 import io.grpc.StatusRuntimeException;
+import io.pmemcsi.driver.command.Command;
+import io.pmemcsi.driver.command.CommandRunner;
 import io.pmemcsi.driver.command.ProcessRunner;
 import io.pmemcsi.driver.lifecycle.AuditReport;
 import io.pmemcsi.driver.volume.DurableFiles;
@@ -19,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -151,6 +155,31 @@ class CrashIT {
   @EnumSource(Crash.When.class)
   void anEphemeralVolume(Crash.When when) throws IOException {
     killEverywhere(ephemeral(), when, 10, 1);
+  }
+
+  @Test
+  void anEphemeralVolumeThatCannotBePublishedAfterAllIsTakenBack() {
+    ProcessRunner real = new ProcessRunner();
+    CommandRunner dies =
+        command -> {
+          if (command.program().equals("mkfs.ext4")) {
+            throw new Crash.Died("before mkfs");
+          }
+          return real.run(command);
+        };
+    CommandRunner fails =
+        command -> real.run(command.program().equals("mkfs.ext4") ? Command.of("false") : command);
+    try (Scratch scratch = new Scratch()) {
+      for (CommandRunner runner : List.of(dies, fails)) {
+        try (FileModeDriver driver =
+            FileModeDriver.start(
+                scratch.folder(), runner, new DurableFiles(), FileModeDriver.POOL)) {
+          assertThatExceptionOfType(StatusRuntimeException.class)
+              .isThrownBy(() -> ephemeral().getFirst().run(new Calls(driver), scratch));
+        }
+      }
+      scratch.assertNothingLeft();
+    }
   }
 
   @ParameterizedTest

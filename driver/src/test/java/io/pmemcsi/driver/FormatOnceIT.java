@@ -360,7 +360,7 @@ class FormatOnceIT extends OwnDriver {
             () -> csi.publish(volume, scratch.pod("staging"), scratch.pod("target"), mount("xfs")))
         .fails(Status.Code.ALREADY_EXISTS, "holds ext4, asked for: xfs");
 
-    Files.delete(scratch.pod("target"));
+    assertThat(scratch.pod("target")).doesNotExist();
     csi.unstage(volume.getVolumeId(), scratch.pod("staging"));
   }
 

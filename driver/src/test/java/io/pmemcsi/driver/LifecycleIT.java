@@ -144,6 +144,32 @@ class LifecycleIT extends OwnDriver {
     Files.deleteIfExists(staging);
   }
 
+  /** mount(8) would do that by itself, with a warning that nobody reads. */
+  @Test
+  void aDeviceThatCannotBeWrittenIsNotMountedReadOnlyInstead() throws IOException {
+    Volume volume = csi.create("pvc-1", 16 * MIB);
+    Path staging = scratch.pod("staging");
+    csi.stage(volume, staging, mount("ext4"));
+    csi.unstage(volume.getVolumeId(), staging);
+    String device = device(volume.getVolumeId()).toString();
+    runner.run(Command.of("blockdev", "--setro", device));
+
+    try {
+      CsiAssert.assertThatCall(() -> csi.stage(volume, staging, mount("ext4")))
+          .fails(Status.Code.INTERNAL, "write-protected");
+
+      assertThat(MountTable.read().at(staging)).isEmpty();
+      csi.stage(volume, staging, mount("ext4", "ro"));
+      assertThat(MountTable.read().at(staging).orElseThrow().isReadOnly()).isTrue();
+      csi.unstage(volume.getVolumeId(), staging);
+    } finally {
+      // the kernel keeps that for whoever gets the device next
+      runner.run(Command.of("blockdev", "--setrw", device));
+    }
+    csi.delete(volume.getVolumeId());
+    Files.deleteIfExists(staging);
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"ext4", "xfs"})
   void aVolumeGrowsWhileItIsUsed(String type) throws IOException {

@@ -97,6 +97,74 @@ class NodePublishConformanceIT extends SharedDriver {
     }
 
     @Test
+    void aRawBlockVolumeIsNotPublishedTwiceInAnotherWay() {
+      Volume volume = csi.create("pvc", 16 * MIB);
+      csi.publish(good(volume).setVolumeCapability(block()));
+
+      assertThatCall(() -> csi.publish(good(volume).setVolumeCapability(block()).setReadonly(true)))
+          .fails(Code.ALREADY_EXISTS, "writable");
+
+      csi.unpublish(volume.getVolumeId(), target());
+      csi.publish(good(volume).setVolumeCapability(block()).setReadonly(true));
+      csi.publish(good(volume).setVolumeCapability(block()).setReadonly(true));
+      assertThatCall(() -> csi.publish(good(volume).setVolumeCapability(block())))
+          .fails(Code.ALREADY_EXISTS, "read-only");
+      csi.unpublish(volume.getVolumeId(), target());
+    }
+
+    @Test
+    void aKataVolumeIsNotPublishedTwiceInAnotherWay() {
+      Volume volume =
+          csi.create(Calls.request("pvc", 64 * MIB).putParameters("kataContainers", "true"));
+      csi.stage(volume, staging(), mount("ext4"));
+      csi.publish(good(volume));
+
+      assertThatCall(() -> csi.publish(good(volume).setVolumeCapability(mount("xfs"))))
+          .fails(Code.ALREADY_EXISTS, "xfs");
+      assertThatCall(() -> csi.publish(good(volume).setReadonly(true)))
+          .fails(Code.ALREADY_EXISTS, "writable");
+
+      assertThat(MountTable.read().at(target())).isPresent();
+      csi.unpublish(volume.getVolumeId(), target());
+      unstage(volume);
+    }
+
+    /** Many of them never appear in the kernel's table. */
+    @ParameterizedTest
+    @ValueSource(
+        strings = {
+          "exec,suid,dev,atime,diratime,async",
+          "strictatime",
+          "noatime,nodiratime,nosuid,nodev,noexec,sync,dirsync,lazytime",
+          "noatime,atime,relatime,silent,rw",
+          "norelatime,loud,nolazytime,nostrictatime",
+          "data=ordered,barrier=1,nofail",
+          "ro,rw"
+        })
+    void stagingAndPublishingTwiceIsFineWithAllMountFlags(String flags) {
+      VolumeCapability capability = mount("ext4", flags.split(","));
+      Volume volume = csi.create("pvc", 16 * MIB);
+      csi.stage(volume, staging(), capability);
+      csi.stage(volume, staging(), capability);
+      NodePublishVolumeRequest.Builder writable = good(volume).setVolumeCapability(capability);
+      csi.publish(writable);
+      csi.publish(writable);
+      NodePublishVolumeRequest.Builder readOnly =
+          good(volume)
+              .setVolumeCapability(capability)
+              .setTargetPath(scratch.pod("second").toString())
+              .setReadonly(true);
+      csi.publish(readOnly);
+      csi.publish(readOnly);
+
+      assertThat(MountTable.read().at(target()).orElseThrow().isReadOnly()).isFalse();
+      assertThat(MountTable.read().at(scratch.pod("second")).orElseThrow().isReadOnly()).isTrue();
+      csi.unpublish(volume.getVolumeId(), scratch.pod("second"));
+      csi.unpublish(volume.getVolumeId(), target());
+      unstage(volume);
+    }
+
+    @Test
     void severalPodsShareAVolume() throws IOException {
       Volume volume = staged();
       csi.publish(good(volume));

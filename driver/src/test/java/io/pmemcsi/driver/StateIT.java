@@ -132,6 +132,36 @@ class StateIT extends OwnDriver {
     Files.delete(image(id.value()));
   }
 
+  /** The kernel tells of mounts and loop devices by their real paths. */
+  @Test
+  void theStateFolderMayBeBehindASymbolicLink() throws IOException {
+    driver.close();
+    Path link = Files.createSymbolicLink(scratch.folder().resolve("link"), scratch.folder());
+    DriverSettings settings = FileModeDriver.settings(link);
+    Path target = scratch.pod("target");
+    Path staging = scratch.pod("staging");
+
+    try (NodeDriver _ = NodeDriver.start(settings);
+        FileModeDriver client = FileModeDriver.elsewhere(link)) {
+      Calls linked = new Calls(client);
+      Volume volume =
+          linked.create(Calls.request("kata", 64 * MIB).putParameters("kataContainers", "true"));
+      linked.stage(volume, staging, mount("ext4"));
+      linked.publish(volume, staging, target, mount("ext4"));
+      linked.publish(volume, staging, target, mount("ext4"));
+
+      assertThat(NodeDriver.audit(settings).findings()).isEmpty();
+      // staged, shown to the pod, and once in between
+      assertThat(scratch.mounts()).hasSize(3);
+      linked.unpublish(volume.getVolumeId(), target);
+      linked.unstage(volume.getVolumeId(), staging);
+      linked.delete(volume.getVolumeId());
+    }
+    Files.delete(staging);
+    Files.delete(link);
+    start();
+  }
+
   @Test
   void aVolumeOfAModeThatCannotBeUsedIsReportedAndTheOthersAreServed() {
     Volume fine = csi.create("pvc-1", 16 * MIB);

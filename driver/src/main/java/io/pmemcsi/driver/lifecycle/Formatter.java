@@ -114,6 +114,15 @@ public final class Formatter {
     return type;
   }
 
+  /** Whether a volume is as it was made, so that nothing is lost with it. */
+  boolean isUntouched(LedgerEntry entry) {
+    return volumes.contents(entry).filter(there -> there instanceof Contents.Blank).isPresent()
+        && volumes
+            .deviceIfThere(entry)
+            .filter(device -> signatures.isUntouched(device.path()))
+            .isPresent();
+  }
+
   /** Gives a fresh volume to a user of the raw device: from now on the content is theirs. */
   void handOutRaw(LedgerEntry entry) {
     boolean fresh =

@@ -74,7 +74,7 @@ public final class KataVolumes {
       show(entry, target, access, options.contains("ro"), mountVolume);
     } catch (RuntimeException e) {
       // after a refusal nobody calls NodeUnpublishVolume
-      Cancellation.shielded(() -> giveUp(entry, e));
+      Cancellation.shielded(() -> giveUp(entry, target, e));
       throw e;
     }
   }
@@ -100,8 +100,9 @@ public final class KataVolumes {
               .find(image, ImageLayout.HEADER_BYTES)
               .map(Loop::device)
               .orElseGet(() -> loops.attach(image, ImageLayout.HEADER_BYTES));
-      if (!isMounted(target, loop, readOnly)) {
+      if (!isMounted(target, loop, access, readOnly)) {
         FilesystemType type = check(entry, recorded, loop, access.type());
+        Paths.makeFolder(target);
         mounts.mount(loop, target, type, readOnly ? List.of("ro") : List.of());
       }
     } catch (IOException e) {
@@ -111,9 +112,12 @@ public final class KataVolumes {
     }
   }
 
-  private void giveUp(LedgerEntry entry, RuntimeException reason) {
+  private void giveUp(LedgerEntry entry, Path target, RuntimeException reason) {
     try {
       takeDown(entry);
+      if (mounts.table().at(target).isEmpty()) {
+        Paths.remove(target);
+      }
     } catch (RuntimeException e) {
       // NodeUnpublishVolume tries again, and until then the audit reports it
       reason.addSuppressed(e);
@@ -226,7 +230,7 @@ public final class KataVolumes {
     return mounts.table().of(number(loop));
   }
 
-  private boolean isMounted(Path target, Path loop, boolean readOnly) {
+  private boolean isMounted(Path target, Path loop, Access.Mount wanted, boolean readOnly) {
     Optional<MountEntry> there = mounts.table().at(target);
     there
         .filter(mount -> !mount.number().equals(number(loop)))
@@ -238,7 +242,10 @@ public final class KataVolumes {
     there.ifPresent(
         mount ->
             VolumeMounts.requireSame(
-                mount, new Access.Mount(Optional.empty(), List.of(), false), readOnly));
+                mount,
+                // the other flags are those of the volume, not of the image in it
+                new Access.Mount(wanted.type(), List.of(), wanted.singleWriter()),
+                readOnly));
     return there.isPresent();
   }
 

@@ -5,6 +5,7 @@ import io.pmemcsi.driver.device.BlockDevices;
 import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.mount.FilesystemType;
 import io.pmemcsi.driver.mount.MountEntry;
+import io.pmemcsi.driver.mount.MountOptions;
 import io.pmemcsi.driver.mount.Mounts;
 import io.pmemcsi.driver.volume.LedgerEntry;
 import io.pmemcsi.driver.volume.VolumeParameters;
@@ -91,16 +92,14 @@ public final class Publishing {
             throw RefusedException.exists(
                 "volume_id \"%s\" is that of a persistent volume".formatted(volumeId));
           }
-          boolean fresh = before.isEmpty();
+          boolean fresh = before.filter(entry -> !volumes.isUnfinished(entry)).isEmpty();
           long minimum = mount.type().map(FilesystemType::minimumBytes).orElse(0L);
           SizeRange size = new SizeRange(wanted.sizeBytes().orElse(0), 0).atLeast(minimum);
           LedgerEntry entry = volumes.create(volumeId, size, wanted);
           try {
             publishFresh(entry, volumes.usable(entry), target, mount, readOnly);
           } catch (RuntimeException e) {
-            if (fresh) {
-              Cancellation.shielded(() -> giveUp(volumeId, entry, target, e));
-            }
+            Cancellation.shielded(() -> giveUp(volumeId, entry, fresh, target, e));
             throw e;
           }
           LOG.atInfo()
@@ -160,10 +159,12 @@ public final class Publishing {
               .formatted(entry.id()));
     }
     refuseSecondWriter(entry, device, access, Optional.empty(), target);
-    if (mounts.table().at(target).isPresent() && !isUnfinished(target)) {
+    Optional<MountEntry> there = mounts.table().at(target);
+    if (there.isPresent() && !isUnfinished(target)) {
       if (!BlockDevices.isNodeOf(target, Usages.number(device))) {
         throw RefusedException.exists("something else is mounted at %s".formatted(target));
       }
+      VolumeMounts.requireSame(there.get(), readOnly);
       return;
     }
     formatter.handOutRaw(entry);
@@ -185,9 +186,9 @@ public final class Publishing {
     refuseSecondWriter(entry, device, access, Optional.of(staging), target);
     List<String> options = options(access, readOnly);
     if (entry.parameters().kataContainers()) {
-      Paths.makeFolder(target);
       kata.publish(entry, target, access, options, host -> mounts.bind(staging, host));
-    } else if (isUnfinished(target) || !volumeMounts.isMounted(target, device, access, readOnly)) {
+    } else if (isUnfinished(target)
+        || !volumeMounts.isMounted(entry, device, target, ofTheMount(access, options), readOnly)) {
       Paths.makeFolder(target);
       bind(staging, target, Mounts.ofTheMount(options));
     }
@@ -197,13 +198,12 @@ public final class Publishing {
       LedgerEntry entry, Device device, Path target, Access.Mount access, boolean readOnly) {
     List<String> options = options(access, readOnly);
     boolean image = entry.parameters().kataContainers();
-    if (!image && volumeMounts.isMounted(target, device, access, readOnly)) {
+    if (!image && volumeMounts.isMounted(entry, device, target, access, readOnly)) {
       volumeMounts.finish(target);
       return;
     }
     Optional<FilesystemType> wanted = access.type();
     FilesystemType type = formatter.ensure(entry, device, wanted);
-    Paths.makeFolder(target);
     if (image) {
       kata.publish(
           entry,
@@ -212,13 +212,18 @@ public final class Publishing {
           options,
           host -> volumeMounts.mount(entry, device, host, type, access.flags()));
     } else {
+      Paths.makeFolder(target);
       volumeMounts.mount(entry, device, target, type, options);
     }
   }
 
-  private void giveUp(String volumeId, LedgerEntry entry, Path target, RuntimeException reason) {
+  private void giveUp(
+      String volumeId, LedgerEntry entry, boolean fresh, Path target, RuntimeException reason) {
     try {
-      unpublish(volumeId, entry, target);
+      // also one that an earlier call has made, as long as nothing was put on it
+      if (fresh || formatter.isUntouched(entry)) {
+        unpublish(volumeId, entry, target);
+      }
     } catch (RuntimeException e) {
       // it stays in the ledger, and NodeUnpublishVolume removes it
       reason.addSuppressed(e);
@@ -268,10 +273,16 @@ public final class Publishing {
 
   private static List<String> options(Access.Mount access, boolean readOnly) {
     List<String> options = new ArrayList<>(access.flags());
-    if (readOnly && !options.contains("ro")) {
+    options.removeAll(List.of("ro", "rw"));
+    if (readOnly || MountOptions.of(access.flags()).isReadOnly()) {
       options.add("ro");
     }
     return options;
+  }
+
+  /** What is wanted of a bind mount; all else was wanted of the filesystem when it was staged. */
+  private static Access.Mount ofTheMount(Access.Mount access, List<String> options) {
+    return new Access.Mount(access.type(), Mounts.ofTheMount(options), access.singleWriter());
   }
 
   private static Path required(Optional<Path> staging) {

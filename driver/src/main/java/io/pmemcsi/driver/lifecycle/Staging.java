@@ -53,7 +53,7 @@ public final class Staging {
   }
 
   private void stage(LedgerEntry entry, Device device, Path staging, Access.Mount mount) {
-    if (mounts.isMounted(staging, device, mount, false)) {
+    if (mounts.isMounted(entry, device, staging, mount, false)) {
       mounts.finish(staging);
       return;
     }

@@ -5,8 +5,10 @@ import io.pmemcsi.driver.command.Command;
 import io.pmemcsi.driver.command.CommandRunner;
 import io.pmemcsi.driver.device.BlockDevices;
 import io.pmemcsi.driver.device.Device;
+import io.pmemcsi.driver.mount.DaxMissingException;
 import io.pmemcsi.driver.mount.FilesystemType;
 import io.pmemcsi.driver.mount.MountEntry;
+import io.pmemcsi.driver.mount.MountOptions;
 import io.pmemcsi.driver.mount.Mounts;
 import io.pmemcsi.driver.volume.DeviceMode;
 import io.pmemcsi.driver.volume.LedgerEntry;
@@ -33,20 +35,31 @@ public final class VolumeMounts {
   /** Mounts a volume's filesystem, with DAX unless the volume does without. */
   void mount(
       LedgerEntry entry, Device device, Path target, FilesystemType type, List<String> options) {
-    boolean file = entry.parameters().deviceMode().equals(Optional.of(DeviceMode.FILE));
-    if (entry.parameters().usage() == Usage.FILE_IO) {
-      mounts.mount(device.path(), target, type, options);
-    } else if (file) {
-      mounts.mount(device.path(), target, type, options);
-      LOG.atInfo()
-          .addKeyValue("volume", entry.id())
-          .addKeyValue("target", target)
-          .log("Mounted without DAX: device mode file has none.");
-    } else {
+    if (needsDax(entry)) {
       mounts.mountWithDax(device.path(), target, type, options);
+    } else {
+      mounts.mount(device.path(), target, type, options);
+      if (entry.parameters().usage() != Usage.FILE_IO) {
+        LOG.atInfo()
+            .addKeyValue("volume", entry.id())
+            .addKeyValue("target", target)
+            .log("Mounted without DAX: device mode file has none.");
+      }
     }
-    if (!options.contains("ro")) {
+    if (!MountOptions.of(options).isReadOnly()) {
       tune(type, target);
+    }
+  }
+
+  private static boolean needsDax(LedgerEntry entry) {
+    return entry.parameters().usage() != Usage.FILE_IO
+        && !entry.parameters().deviceMode().equals(Optional.of(DeviceMode.FILE));
+  }
+
+  /** A call that died between mounting and looking for DAX may have left a mount without it. */
+  static void requireDax(LedgerEntry entry, MountEntry there) {
+    if (needsDax(entry) && !there.hasDax()) {
+      throw DaxMissingException.at(there.mountPoint());
     }
   }
 
@@ -61,7 +74,8 @@ public final class VolumeMounts {
   }
 
   /** Whether a volume is mounted at a path; something else being there is an error. */
-  boolean isMounted(Path target, Device device, Access.Mount wanted, boolean readOnly) {
+  boolean isMounted(
+      LedgerEntry entry, Device device, Path target, Access.Mount wanted, boolean readOnly) {
     Optional<MountEntry> there = mounts.table().at(target);
     if (there.isEmpty()) {
       return false;
@@ -71,6 +85,7 @@ public final class VolumeMounts {
           "something else is mounted at %s: %s".formatted(target, there.get().source()));
     }
     requireSame(there.get(), wanted, readOnly);
+    requireDax(entry, there.get());
     return true;
   }
 
@@ -85,13 +100,25 @@ public final class VolumeMounts {
                   "%s holds %s, asked for: %s"
                       .formatted(there.mountPoint(), there.type(), type.text()));
             });
-    for (String flag : wanted.flags()) {
-      if (!there.has(flag)) {
-        throw RefusedException.exists(
-            "%s is mounted without the mount flag \"%s\"".formatted(there.mountPoint(), flag));
-      }
-    }
-    if (there.isReadOnly() != (readOnly || wanted.flags().contains("ro"))) {
+    MountOptions.shown(wanted.flags())
+        .forEach(
+            (flag, set) -> {
+              if (there.has(flag) != set) {
+                throw RefusedException.exists(
+                    "%s is mounted %s the mount flag \"%s\", asked for: %s"
+                        .formatted(
+                            there.mountPoint(),
+                            set ? "without" : "with",
+                            flag,
+                            String.join(",", wanted.flags())));
+              }
+            });
+    requireSame(there, readOnly || MountOptions.of(wanted.flags()).isReadOnly());
+  }
+
+  /** The same for what has no filesystem of its own. */
+  static void requireSame(MountEntry there, boolean readOnly) {
+    if (there.isReadOnly() != readOnly) {
       throw RefusedException.exists(
           "%s is mounted %s"
               .formatted(there.mountPoint(), there.isReadOnly() ? "read-only" : "writable"));

@@ -125,7 +125,16 @@ public final class Volumes {
 
   /** Runs work that belongs to the volume which a caller calls so, by id or by name. */
   <T> T withLock(String volumeId, Function<VolumeId, T> work) {
-    VolumeId id = identify(volumeId);
+    return VolumeId.parse(volumeId)
+        .map(
+            id ->
+                // whether it is the id of a volume can change until the lock for that id is held
+                locks.with(id, () -> isKnown(id) ? work.apply(id) : lockedByName(volumeId, work)))
+        .orElseGet(() -> lockedByName(volumeId, work));
+  }
+
+  private <T> T lockedByName(String name, Function<VolumeId, T> work) {
+    VolumeId id = VolumeId.fromName(name);
     return locks.with(id, () -> work.apply(id));
   }
 
@@ -185,6 +194,11 @@ public final class Volumes {
     return devices.of(entry).find(entry.id());
   }
 
+  /** Whether the creation of a volume was interrupted. */
+  boolean isUnfinished(LedgerEntry entry) {
+    return contents(entry).filter(there -> there instanceof Contents.Creating).isPresent();
+  }
+
   Optional<Contents> contents(LedgerEntry entry) {
     return ledger.contents(entry.id());
   }
@@ -195,8 +209,12 @@ public final class Volumes {
 
   private VolumeId identify(String volumeId) {
     return VolumeId.parse(volumeId)
-        .filter(id -> ledger.find(id).isPresent() || ledger.damage(id).isPresent())
+        .filter(this::isKnown)
         .orElseGet(() -> VolumeId.fromName(volumeId));
+  }
+
+  private boolean isKnown(VolumeId id) {
+    return ledger.find(id).isPresent() || ledger.damage(id).isPresent();
   }
 
   private void refuseDamaged(VolumeId id) {

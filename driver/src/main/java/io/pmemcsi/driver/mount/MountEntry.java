@@ -34,13 +34,11 @@ public record MountEntry(
     return superOptions.contains("dax") || superOptions.contains("dax=always");
   }
 
-  /** Whether a mount option that somebody asked for is in force. */
+  /** Whether the table shows an option, of the mount or of its filesystem. */
   public boolean has(String option) {
     return switch (option) {
       // the kernel shows the newer spelling whichever was used
       case "dax", "dax=always" -> hasDax();
-      case "rw" -> !isReadOnly();
-      case "defaults", "bind" -> true;
       default -> options.contains(option) || superOptions.contains(option);
     };
   }

@@ -64,6 +64,10 @@ public final class Mounts {
   /** Mounts a filesystem from a device. */
   public void mount(Path device, Path target, FilesystemType type, List<String> options) {
     List<String> argv = new ArrayList<>(List.of("mount", "--no-canonicalize", "-t", type.text()));
+    if (!MountOptions.of(options).isReadOnly()) {
+      // without this the tool takes a device that cannot be written for a wish to read only
+      argv.add("--rw");
+    }
     if (!options.isEmpty()) {
       argv.addAll(List.of("-o", String.join(",", options)));
     }

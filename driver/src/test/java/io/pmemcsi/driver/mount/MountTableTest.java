@@ -33,7 +33,6 @@ class MountTableTest {
     assertThat(entry.has("noatime")).isTrue();
     assertThat(entry.has("dax")).isTrue();
     assertThat(entry.has("dax=always")).isTrue();
-    assertThat(entry.has("rw")).isFalse();
     assertThat(entry.has("nodev")).isFalse();
   }
 
