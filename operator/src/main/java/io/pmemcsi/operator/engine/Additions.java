@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,14 +64,18 @@ final class Additions {
     Map<?, ?> want = part(part(wanted, "template"), "spec");
     Map<?, ?> have = part(part(actual, "template"), "spec");
     compare(OF_POD, at, want, have, result);
-    elements("name", at + "/containers", want.get("containers"), have.get("containers"))
+    elements(
+            element -> element.get("name"),
+            at + "/containers",
+            want.get("containers"),
+            have.get("containers"))
         .forEach(
             container -> {
               compare(OF_CONTAINER, container, result);
               // on the network of the host servers fill them in, and leave them there afterwards
               if (OwnedFields.isNothing(want.get("hostNetwork"))) {
                 elements(
-                        "containerPort",
+                        Additions::portKey,
                         container.at() + "/ports",
                         container.wanted().get("ports"),
                         container.actual().get("ports"))
@@ -79,11 +84,20 @@ final class Additions {
             });
   }
 
+  /** As servers tell ports apart: one number may be there for each protocol. */
+  private static String portKey(Map<?, ?> port) {
+    Object protocol = port.get("protocol");
+    return port.get("containerPort") + "/" + (protocol == null ? PortProtocols.DEFAULT : protocol);
+  }
+
   /** An element of a list that is there and wanted. */
   private record Element(String at, Map<?, ?> wanted, Map<?, ?> actual) {}
 
   private static List<Element> elements(
-      String key, String at, @Nullable Object wanted, @Nullable Object actual) {
+      Function<Map<?, ?>, @Nullable Object> key,
+      String at,
+      @Nullable Object wanted,
+      @Nullable Object actual) {
     var result = new ArrayList<Element>();
     List<Map<?, ?>> want = maps(wanted);
     List<Map<?, ?>> have = maps(actual);
@@ -91,7 +105,7 @@ final class Additions {
       String below = at + "/" + i;
       Map<?, ?> element = have.get(i);
       want.stream()
-          .filter(one -> Objects.equals(one.get(key), element.get(key)))
+          .filter(one -> Objects.equals(key.apply(one), key.apply(element)))
           .findFirst()
           .ifPresent(one -> result.add(new Element(below, one, element)));
     }

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class PortProtocols {
 
-  private static final String DEFAULT = "TCP";
+  static final String DEFAULT = "TCP";
 
   private PortProtocols() {}
 

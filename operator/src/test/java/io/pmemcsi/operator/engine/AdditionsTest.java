@@ -52,6 +52,22 @@ class AdditionsTest {
         .isEmpty();
   }
 
+  @Test
+  void hostPortsAreComparedForEachProtocol() {
+    String wanted =
+        "containers: [{name: c, ports: [{containerPort: 53, protocol: UDP},"
+            + " {containerPort: 53, protocol: TCP, hostPort: 53}]}]";
+
+    assertThat(surplus(pods(wanted), pods(wanted))).isEmpty();
+    assertThat(
+            surplus(
+                pods(wanted),
+                pods(
+                    "containers: [{name: c, ports: [{containerPort: 53, hostPort: 53},"
+                        + " {containerPort: 53, protocol: UDP, hostPort: 53}]}]")))
+        .containsExactly("/spec/template/spec/containers/0/ports/1/hostPort");
+  }
+
   private static String pods(String spec) {
     return "{kind: DaemonSet, spec: {template: {spec: {%s}}}}".formatted(spec);
   }
