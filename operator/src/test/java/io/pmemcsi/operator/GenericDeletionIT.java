@@ -200,6 +200,68 @@ class GenericDeletionIT {
   }
 
   @Test
+  void driverIsNotForgottenWhenSomebodyDeletesItsObjectWhileItIsRenamed() {
+    driver.create();
+    driver.awaitSynced();
+    PersistentVolume volume = createVolume(driverName());
+    driver.patch("{\"spec\":{\"driverName\":\"%s\"}}".formatted(renamed("first")));
+    driver.awaitSyncError("driverName cannot change to " + renamed("first"));
+
+    client.storage().v1().csiDrivers().withName(driverName()).delete();
+    driver.patch("{\"spec\":{\"driverName\":\"%s\"}}".formatted(renamed("second")));
+
+    driver.awaitSyncError(
+        "driverName cannot change to %s yet. The driver %s is not removed yet"
+            .formatted(renamed("second"), driverName()));
+    driver.resource().delete();
+    awaitHeld("The driver %s is not removed yet".formatted(driverName()));
+    assertThat(daemonSet()).isNotNull();
+
+    client.resource(volume).delete();
+    lookAgain();
+
+    driver.awaitGone();
+    assertThat(driver.objectNames()).isEmpty();
+  }
+
+  @Test
+  void volumesOfTheNewDriverHoldItBackWhileTheFormerOneIsStillThere() {
+    driver.create();
+    driver.awaitSynced();
+    hold(true);
+    driver.patch("{\"spec\":{\"driverName\":\"%s\"}}".formatted(renamed("now")));
+    driver.awaitSyncError("waiting until CSIDriver \"%s\" is gone".formatted(driverName()));
+    PersistentVolume volume = createVolume(renamed("now"));
+
+    driver.resource().delete();
+
+    awaitHeld("The driver %s is not removed yet".formatted(renamed("now")));
+    assertThat(daemonSet()).isNotNull();
+
+    client.resource(volume).delete();
+    hold(false);
+    lookAgain();
+
+    driver.awaitGone();
+    assertThat(driver.objectNames()).isEmpty();
+  }
+
+  /** Sorted behind the name before. */
+  private String renamed(String how) {
+    return "renamed-%s-%s.example.com".formatted(how, driver.name());
+  }
+
+  /** Lets somebody else hold the CSIDriver, or no longer. */
+  private void hold(boolean held) {
+    Edits.edit(
+        client.storage().v1().csiDrivers().withName(driverName()),
+        found -> {
+          found.getMetadata().setFinalizers(held ? List.of("example.com/held") : List.of());
+          return found;
+        });
+  }
+
+  @Test
   void objectThatSomebodyElseHoldsIsNamedWhileTheResourceGoes() {
     driver.create();
     driver.awaitSynced();

@@ -74,17 +74,24 @@ public record GenericPreview(
   }
 
   private List<String> formerDrivers(CSIDriverDeployment resource) {
-    return client
-        .storage()
-        .v1()
-        .csiDrivers()
-        .withLabel(GenericWatches.MARKS.uidLabel(), resource.getMetadata().getUid())
-        .list()
-        .getItems()
-        .stream()
-        .map(driver -> driver.getMetadata().getName())
-        .filter(name -> !name.equals(resource.getSpec().driverName()))
-        .toList();
+    String uid = resource.getMetadata().getUid();
+    return InstalledDrivers.of(
+            client
+                .storage()
+                .v1()
+                .csiDrivers()
+                .withLabel(GenericWatches.MARKS.uidLabel(), uid)
+                .list()
+                .getItems(),
+            Optional.ofNullable(
+                    client
+                        .apps()
+                        .daemonSets()
+                        .inNamespace(resource.getMetadata().getNamespace())
+                        .withName(GenericDriver.nodeWorkload(resource.getMetadata().getName()))
+                        .get())
+                .filter(found -> InstalledDrivers.isOf(uid, found)))
+        .endingFor(String.valueOf(resource.getSpec().driverName()));
   }
 
   private Holders holders() {

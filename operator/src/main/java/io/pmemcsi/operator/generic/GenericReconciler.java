@@ -198,12 +198,20 @@ public final class GenericReconciler implements Reconciler<CSIDriverDeployment> 
 
   private DeletionDecision mayGo(
       CSIDriverDeployment resource, Context<CSIDriverDeployment> context) {
-    return watches.cluster(context).ownedBy(Owner.of(resource)).isEmpty()
-        ? new DeletionDecision.Go()
-        : guard.decide(
-            resource,
-            resource.getSpec().deletionPolicy(),
-            new InstalledObjects(resource, context).driver());
+    if (watches.cluster(context).ownedBy(Owner.of(resource)).isEmpty()) {
+      return new DeletionDecision.Go();
+    }
+    return new InstalledObjects(resource, context)
+            .drivers()
+            .endingWith(
+                resource.getSpec().driverName(),
+                context.getClient().storage().v1().csiDrivers().list().getItems(),
+                resource.getMetadata().getUid())
+            .stream()
+            .map(driver -> guard.decide(resource, resource.getSpec().deletionPolicy(), driver))
+            .filter(DeletionDecision.Hold.class::isInstance)
+            .findFirst()
+            .orElseGet(DeletionDecision.Go::new);
   }
 
   private static GenericFindings unmanaged(

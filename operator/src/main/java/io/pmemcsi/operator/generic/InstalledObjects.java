@@ -11,26 +11,19 @@ import io.pmemcsi.api.generic.CSIDriverDeploymentSpec;
 import io.pmemcsi.api.generic.Draining;
 import io.pmemcsi.api.generic.NodeUpdateStrategy;
 import io.pmemcsi.operator.draining.UpdateRequest;
-import java.util.List;
 import java.util.Optional;
 
 /** The objects of one resource as the caches have them, whatever the resource says by now. */
 record InstalledObjects(CSIDriverDeployment resource, Context<CSIDriverDeployment> context) {
 
-  /** Names of drivers; two while one is on its way out. */
-  List<String> drivers() {
-    return context
-        .getSecondaryResourcesAsStream(CSIDriver.class)
-        .map(object -> object.getMetadata().getName())
-        .sorted()
-        .toList();
+  InstalledDrivers drivers() {
+    return InstalledDrivers.of(
+        context.getSecondaryResourcesAsStream(CSIDriver.class).toList(), daemonSet());
   }
 
   /** Of the driver that is installed: the resource may name another one by now. */
-  String driver() {
-    return drivers().stream()
-        .findFirst()
-        .orElseGet(() -> String.valueOf(resource.getSpec().driverName()));
+  private String driver() {
+    return drivers().current().orElseGet(() -> String.valueOf(resource.getSpec().driverName()));
   }
 
   Optional<DaemonSet> daemonSet() {

@@ -56,8 +56,7 @@ record Obstacles(DeletionGuard guard, GenericWatches watches) {
       GenericSettings settings,
       Context<CSIDriverDeployment> context) {
     return new InstalledObjects(resource, context)
-        .drivers().stream()
-            .filter(driver -> !driver.equals(settings.driver().value()))
+        .drivers().endingFor(settings.driver().value()).stream()
             .map(driver -> guard.decide(resource, resource.getSpec().deletionPolicy(), driver))
             .filter(DeletionDecision.Hold.class::isInstance)
             .map(DeletionDecision.Hold.class::cast)
