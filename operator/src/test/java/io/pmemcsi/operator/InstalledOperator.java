@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.http.BasicBuilder;
 import io.fabric8.kubernetes.client.http.HttpRequest;
 import io.fabric8.kubernetes.client.http.Interceptor;
@@ -36,6 +37,7 @@ final class InstalledOperator implements AutoCloseable {
 
   static final String IMAGE = "registry.example.com/pmem-csi-driver:test";
 
+  private static final String NO_READ = "nowhere";
   private static final Path CRDS = Path.of("../deploy/crd");
 
   private final Sandbox sandbox;
@@ -43,6 +45,7 @@ final class InstalledOperator implements AutoCloseable {
   private final List<String> writes = new CopyOnWriteArrayList<>();
   private final AtomicInteger writesLeft = new AtomicInteger(Integer.MAX_VALUE);
   private final AtomicReference<Hook> hook = new AtomicReference<>(Hook.NONE);
+  private final AtomicReference<String> failingRead = new AtomicReference<>(NO_READ);
   private final AtomicReference<Runnable> watcher = new AtomicReference<>(() -> {});
   private CompletableFuture<Void> hookDone = CompletableFuture.completedFuture(null);
   private Clock clock = Clock.systemUTC();
@@ -57,7 +60,7 @@ final class InstalledOperator implements AutoCloseable {
             .withHttpClientBuilderConsumer(
                 builder ->
                     builder.addOrReplaceInterceptor(
-                        "writes", new Recorder(writes, writesLeft, hook, watcher)))
+                        "writes", new Recorder(writes, writesLeft, hook, failingRead, watcher)))
             .build();
   }
 
@@ -122,6 +125,15 @@ final class InstalledOperator implements AutoCloseable {
   /** Something that happens each time before a write of the operator is sent. */
   void beforeEachWrite(Runnable action) {
     watcher.set(action);
+  }
+
+  /** Lets the next read of this path fail, once. */
+  void failRead(String pathEnd) {
+    failingRead.set(pathEnd);
+  }
+
+  boolean hasReadFailed() {
+    return failingRead.get().equals(NO_READ);
   }
 
   /** Returns when that has happened, and throws what it threw. */
@@ -251,6 +263,7 @@ final class InstalledOperator implements AutoCloseable {
       List<String> writes,
       AtomicInteger left,
       AtomicReference<Hook> hook,
+      AtomicReference<String> failingRead,
       AtomicReference<Runnable> watcher)
       implements Interceptor {
     @Override
@@ -260,6 +273,12 @@ final class InstalledOperator implements AutoCloseable {
               && !String.valueOf(request.uri().getQuery()).contains("dryRun=All");
       if (left.get() < 0 || (write && left.decrementAndGet() < 0)) {
         throw new IllegalStateException("this operator is dead");
+      }
+      String failing = failingRead.get();
+      if (!write
+          && request.uri().getPath().endsWith(failing)
+          && failingRead.compareAndSet(failing, NO_READ)) {
+        throw new KubernetesClientException("the server cannot be reached for once");
       }
       if (write) {
         writes.add(request.method() + " " + request.uri().getPath());

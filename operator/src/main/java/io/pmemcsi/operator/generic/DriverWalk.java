@@ -12,6 +12,7 @@ import io.pmemcsi.api.generic.CSIDriverDeployment;
 import io.pmemcsi.api.generic.CSIDriverDeploymentChecks;
 import io.pmemcsi.api.generic.DriverCondition;
 import io.pmemcsi.api.generic.GenericSettings;
+import io.pmemcsi.api.generic.NodeUpdate;
 import io.pmemcsi.operator.draining.NodeUpdates;
 import io.pmemcsi.operator.engine.Blueprint;
 import io.pmemcsi.operator.engine.Disputes;
@@ -134,7 +135,7 @@ final class DriverWalk {
       Optional<Duration> again,
       Context<CSIDriverDeployment> context) {
     var objects = new InstalledObjects(resource, context);
-    Optional<NodeUpdates.Progress> progress = standStill(objects, reason + ": " + message);
+    Standstill nodes = standStill(objects, reason + ": " + message);
     return Result.of(
         resource,
         GenericFindings.failed(
@@ -142,9 +143,8 @@ final class DriverWalk {
             objects.availability(),
             reason,
             message,
-            progress.map(NodeUpdates.Progress::status)),
-        Stream.concat(again.stream(), progress.flatMap(NodeUpdates.Progress::again).stream())
-            .min(Duration::compareTo));
+            nodes.status()),
+        Stream.concat(again.stream(), nodes.again().stream()).min(Duration::compareTo));
   }
 
   private Result bring(
@@ -226,26 +226,34 @@ final class DriverWalk {
         progress.flatMap(NodeUpdates.Progress::again));
   }
 
+  /** The nodes of a resource that cannot be carried out, and when to look after them again. */
+  private record Standstill(Optional<NodeUpdate> status, Optional<Duration> again) {}
+
   /** Nodes in hand are brought to their end; what is in the way of that is not news for a user. */
-  private Optional<NodeUpdates.Progress> standStill(InstalledObjects objects, String why) {
+  private Standstill standStill(InstalledObjects objects, String why) {
     try {
       if (objects.daemonSet().isEmpty()) {
         nodeUpdates.release(objects.resource());
       }
-      return objects
-          .update()
-          .map(
-              update ->
-                  isDeleted(objects.resource())
-                      ? nodeUpdates.ended(update)
-                      : nodeUpdates.standStill(update, why));
+      Optional<NodeUpdates.Progress> progress =
+          objects
+              .update()
+              .map(
+                  update ->
+                      isDeleted(objects.resource())
+                          ? nodeUpdates.ended(update)
+                          : nodeUpdates.standStill(update, why));
+      return new Standstill(
+          progress.map(NodeUpdates.Progress::status),
+          progress.flatMap(NodeUpdates.Progress::again));
     } catch (KubernetesClientException e) {
       LOG.atWarn()
           .addKeyValue("namespace", objects.resource().getMetadata().getNamespace())
           .addKeyValue("name", objects.resource().getMetadata().getName())
           .setCause(e)
           .log("The nodes of a driver cannot be looked after now; it is tried again.");
-      return Optional.empty();
+      // nothing else would wake us, and a node may be cordoned
+      return new Standstill(Optional.empty(), Optional.of(patience(objects.resource())));
     }
   }
 
