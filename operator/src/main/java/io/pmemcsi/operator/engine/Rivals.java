@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -22,22 +24,26 @@ record Rivals(String fieldManager, KubernetesSerialization serialization) {
   private static final String KEY = "k:";
 
   /**
-   * The names under which others hold a wanted field with another value; where they took a value
-   * away, which no book shows, the name of the last one who wrote. Empty if nobody else ever did.
+   * The names under which others hold a wanted field with another value, or one that they added and
+   * that is taken away; where they took a value away, which no book shows, the name of the last one
+   * who wrote. Empty if nobody else ever did.
    */
   List<String> of(HasMetadata actual, HasMetadata wanted) {
     List<ManagedFieldsEntry> others =
         actual.getMetadata().getManagedFields().stream()
             .filter(entry -> entry.getManager() != null)
             .filter(entry -> !fieldManager.equals(entry.getManager()))
-            .filter(entry -> entry.getFieldsV1() != null && !onlyStatus(entry))
+            .filter(entry -> entry.getFieldsV1() != null)
             .toList();
     Map<?, ?> want = serialization.convertValue(wanted, Map.class);
     Map<?, ?> have = serialization.convertValue(actual, Map.class);
+    var book = new Book(Surplus.of(actual, wanted, serialization));
     List<String> holders =
         names(
             others.stream()
-                .filter(entry -> holds(entry.getFieldsV1().getAdditionalProperties(), want, have)));
+                .filter(
+                    entry ->
+                        book.holds("", entry.getFieldsV1().getAdditionalProperties(), want, have)));
     return holders.isEmpty() ? names(last(others).stream()) : holders;
   }
 
@@ -47,43 +53,69 @@ record Rivals(String fieldManager, KubernetesSerialization serialization) {
 
   private static Optional<ManagedFieldsEntry> last(List<ManagedFieldsEntry> entries) {
     return entries.stream()
-        .filter(entry -> entry.getTime() != null)
+        .filter(entry -> entry.getTime() != null && !isStatus(entry))
         .max(Comparator.comparing(ManagedFieldsEntry::getTime));
   }
 
-  /** Controllers count pods; nobody is their rival. */
-  private static boolean onlyStatus(ManagedFieldsEntry entry) {
-    return entry.getFieldsV1().getAdditionalProperties().keySet().stream()
-        .allMatch("f:status"::equals);
+  /**
+   * Controllers count pods, and note the revision of a workload with that: they come last, and are
+   * nobody's rival. Servers before 1.22 do not say that an entry is about the status.
+   */
+  private static boolean isStatus(ManagedFieldsEntry entry) {
+    return "status".equals(entry.getSubresource())
+        || entry.getFieldsV1().getAdditionalProperties().containsKey("f:status");
   }
 
-  private static boolean holds(Map<?, ?> fields, @Nullable Object want, @Nullable Object have) {
-    return fields.entrySet().stream()
-        .anyMatch(
-            entry -> {
-              String key = String.valueOf(entry.getKey());
-              Map<?, ?> below = entry.getValue() instanceof Map<?, ?> map ? map : Map.of();
-              if (key.startsWith(FIELD)) {
-                String name = key.substring(FIELD.length());
-                return holds(name, below, part(want, name), part(have, name));
-              }
-              if (key.startsWith(KEY)) {
-                Map<?, ?> identity = ListKey.parse(key.substring(KEY.length()));
-                return element(want, identity)
-                    .map(element -> holds(below, element, element(have, identity).orElse(null)))
-                    .orElse(false);
-              }
-              return false;
-            });
-  }
+  /**
+   * How to read the fields of one entry.
+   *
+   * @param surplus pointers to what others added
+   */
+  private record Book(List<String> surplus) {
 
-  private static boolean holds(
-      String name, Map<?, ?> fields, @Nullable Object want, @Nullable Object have) {
-    if (want == null || want.equals(have)) {
-      return false;
+    boolean holds(String at, Map<?, ?> fields, @Nullable Object want, @Nullable Object have) {
+      return fields.entrySet().stream()
+          .anyMatch(
+              entry -> {
+                String key = String.valueOf(entry.getKey());
+                Map<?, ?> below = entry.getValue() instanceof Map<?, ?> map ? map : Map.of();
+                if (key.startsWith(FIELD)) {
+                  String name = key.substring(FIELD.length());
+                  return holdsField(
+                      at + "/" + Selectors.escaped(name),
+                      name,
+                      below,
+                      part(want, name),
+                      part(have, name));
+                }
+                if (key.startsWith(KEY)) {
+                  Map<?, ?> identity = ListKey.parse(key.substring(KEY.length()));
+                  OptionalInt index = index(have, identity);
+                  return element(want, identity)
+                      .map(
+                          element ->
+                              holds(
+                                  at + "/" + index.orElse(-1),
+                                  below,
+                                  element,
+                                  element(have, identity).orElse(null)))
+                      .orElse(false);
+                }
+                return false;
+              });
     }
-    boolean leaf = fields.keySet().stream().allMatch("."::equals);
-    return leaf || Selectors.is(name) || holds(fields, want, have);
+
+    private boolean holdsField(
+        String at, String name, Map<?, ?> fields, @Nullable Object want, @Nullable Object have) {
+      boolean leaf = fields.keySet().stream().allMatch("."::equals);
+      if (surplus.stream().anyMatch(it -> it.equals(at) || (leaf && it.startsWith(at + "/")))) {
+        return true;
+      }
+      if (want == null) {
+        return holds(at, fields, null, have);
+      }
+      return !want.equals(have) && (leaf || Selectors.is(name) || holds(at, fields, want, have));
+    }
   }
 
   private static @Nullable Object part(@Nullable Object of, String name) {
@@ -91,12 +123,17 @@ record Rivals(String fieldManager, KubernetesSerialization serialization) {
   }
 
   private static Optional<Object> element(@Nullable Object list, Map<?, ?> identity) {
+    return index(list, identity).stream()
+        .<Object>mapToObj(
+            i -> Objects.requireNonNull(((List<?>) Objects.requireNonNull(list)).get(i)))
+        .findFirst();
+  }
+
+  private static OptionalInt index(@Nullable Object list, Map<?, ?> identity) {
     return list instanceof List<?> elements
-        ? elements.stream()
-            .filter(Objects::nonNull)
-            .filter(element -> ListKey.fits(element, identity))
-            .map(Object.class::cast)
+        ? IntStream.range(0, elements.size())
+            .filter(i -> elements.get(i) != null && ListKey.fits(elements.get(i), identity))
             .findFirst()
-        : Optional.empty();
+        : OptionalInt.empty();
   }
 }

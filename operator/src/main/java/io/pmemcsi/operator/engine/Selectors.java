@@ -77,7 +77,7 @@ final class Selectors {
   }
 
   /** As RFC 6901 wants it. */
-  private static String escaped(Object key) {
+  static String escaped(Object key) {
     return String.valueOf(key).replace("~", "~0").replace("/", "~1");
   }
 }

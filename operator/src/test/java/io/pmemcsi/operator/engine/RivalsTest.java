@@ -104,6 +104,80 @@ class RivalsTest {
         .containsExactly("late");
   }
 
+  /** The entries of a real Deployment, shortened: its controller notes the revision last. */
+  @Test
+  void whoAddsWhatIsTakenAwayIsNamedAndNotTheControllerOfTheWorkload() {
+    String status =
+        """
+          - manager: kube-controller-manager
+            operation: Update
+            apiVersion: apps/v1
+            time: "2030-01-05T00:00:00Z"
+            fieldsType: FieldsV1
+            fieldsV1:
+              f:metadata: {f:annotations: {".": {}, "f:deployment.kubernetes.io/revision": {}}}
+              f:status: {f:observedGeneration: {}, f:replicas: {}}
+        """;
+    for (String subresource : List.of("", "    subresource: status\n")) {
+      assertThat(
+              deploymentRivals(
+                  """
+                    - manager: autopilot
+                      operation: Update
+                      time: "2030-01-02T00:00:00Z"
+                      fieldsV1:
+                        f:spec: {f:template: {f:spec: {f:containers: {'k:{"name":"one"}':
+                          {f:ports: {'k:{"containerPort":53,"protocol":"TCP"}':
+                            {f:hostPort: {}}}}}}}}
+                    - manager: kubectl-edit
+                      operation: Update
+                      time: "2030-01-01T00:00:00Z"
+                      fieldsV1:
+                        f:spec: {f:paused: {}, f:template: {f:spec: {f:tolerations: {}}}}
+                    - manager: labeller
+                      operation: Update
+                      time: "2030-01-03T00:00:00Z"
+                      fieldsV1: {f:metadata: {f:labels: {f:theirs: {}}}}
+                  """
+                      + status
+                      + subresource))
+          .containsExactly("autopilot", "kubectl-edit");
+    }
+  }
+
+  private List<String> deploymentRivals(String managers) {
+    String ports = "ports: [{containerPort: 53, protocol: UDP, hostPort: 53}, %s]";
+    String wanted =
+        """
+        apiVersion: apps/v1
+        kind: Deployment
+        metadata: {name: a, namespace: b}
+        spec:
+          template: {spec: {containers: [{name: one, image: "wanted:1", %s}]}}
+        """
+            .formatted(ports.formatted("{containerPort: 53, protocol: TCP}"));
+    String actual =
+        """
+        apiVersion: apps/v1
+        kind: Deployment
+        metadata:
+          name: a
+          namespace: b
+          labels: {theirs: y}
+          annotations: {deployment.kubernetes.io/revision: "2"}
+          managedFields:
+        %sspec:
+          paused: true
+          template:
+            spec:
+              tolerations: [{operator: Exists}]
+              containers: [{name: one, image: "wanted:1", %s}]
+        """
+            .formatted(
+                managers, ports.formatted("{containerPort: 53, protocol: TCP, hostPort: 53}"));
+    return new Rivals("me", serialization).of(read(actual), read(wanted));
+  }
+
   @Test
   void objectThatOnlyWeWroteHasNoRival() {
     assertThat(rivals("", "other:1", "storage: pmem")).isEmpty();
