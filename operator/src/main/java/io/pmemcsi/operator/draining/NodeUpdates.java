@@ -43,6 +43,10 @@ public final class NodeUpdates {
   private final FleetReader reader;
   private final DrainExecutor executor;
   private final Clock clock;
+
+  /** Resources that are gone, and whose nodes could not be released yet. */
+  private final Set<String> orphans = ConcurrentHashMap.newKeySet();
+
   private @Nullable Set<String> markedOwners;
 
   public NodeUpdates(KubernetesClient client, Supplier<KubernetesVersion> version, Clock clock) {
@@ -114,6 +118,10 @@ public final class NodeUpdates {
    */
   public void releaseOrphans() {
     markedOwners();
+    for (String owner : Set.copyOf(orphans)) {
+      takeOff(owner);
+      orphans.remove(owner);
+    }
   }
 
   private void release(String owner) {
@@ -226,7 +234,17 @@ public final class NodeUpdates {
         .addKeyValue("driver", driver)
         .addKeyValue("resource", mark.resource())
         .log("The resource that a node was updated for is gone; the node is released.");
-    takeOff(mark.owner());
+    try {
+      takeOff(mark.owner());
+    } catch (KubernetesClientException e) {
+      // those who are there must not wait for it
+      orphans.add(mark.owner());
+      LOG.atWarn()
+          .addKeyValue("node", node.getMetadata().getName())
+          .addKeyValue("driver", driver)
+          .setCause(e)
+          .log("The node cannot be released now; it is tried again.");
+    }
   }
 
   private static WorkerNode bare(Node node, String driver) {
