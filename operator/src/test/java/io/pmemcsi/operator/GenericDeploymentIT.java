@@ -32,6 +32,7 @@ import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -594,6 +595,32 @@ class GenericDeploymentIT {
             "{\"emptyDir\":{},\"name\":\"injected\"}");
   }
 
+  /** Between the apply and the removal of what it leaves in place. */
+  @Test
+  void additionThatIsTakenBackMeanwhileIsNoError() {
+    driver.create();
+    driver.awaitSynced();
+    String path = "/deployments/%s-controller".formatted(driver.name());
+    long before = writesTo(path);
+    var takenBack = new AtomicBoolean();
+    operator.beforeEachWrite(
+        () -> {
+          if (writesTo(path) == before + 2 && takenBack.compareAndSet(false, true)) {
+            merge(deployment(), "{\"spec\":{\"paused\":null}}");
+          }
+        });
+    try {
+      merge(deployment(), "{\"spec\":{\"paused\":true}}");
+      await().atMost(Duration.ofSeconds(60)).untilTrue(takenBack);
+    } finally {
+      operator.beforeEachWrite(() -> {});
+    }
+
+    driver.patch("{\"spec\":{\"logLevel\":1}}");
+    driver.awaitSynced();
+    assertThat(driver.events()).doesNotContain("SyncError");
+  }
+
   /** Both would write without end, and nobody would know. */
   @Test
   void somebodyWhoChangesAnObjectAgainAndAgainIsNamed() {
@@ -626,7 +653,10 @@ class GenericDeploymentIT {
   }
 
   private long writesToDaemonSet() {
-    String path = "/daemonsets/%s-node".formatted(driver.name());
+    return writesTo("/daemonsets/%s-node".formatted(driver.name()));
+  }
+
+  private long writesTo(String path) {
     return operator.writes().stream().filter(write -> write.endsWith(path)).count();
   }
 

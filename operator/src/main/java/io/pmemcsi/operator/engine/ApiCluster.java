@@ -20,6 +20,7 @@ import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.function.Predicate;
 
 /**
  * The cluster through the API server: the caches of the running controller for reading, server-side
@@ -102,12 +103,25 @@ public final class ApiCluster<P extends HasMetadata> implements Cluster {
 
   @Override
   public List<HasMetadata> uncollected(Owner owner) {
+    return owner.namespace().isEmpty()
+        ? List.of()
+        : listed(owner, kind -> !Namespaced.class.isAssignableFrom(kind));
+  }
+
+  @Override
+  public List<HasMetadata> collected(Owner owner) {
+    return listed(
+        owner, kind -> owner.namespace().isEmpty() || Namespaced.class.isAssignableFrom(kind));
+  }
+
+  private List<HasMetadata> listed(Owner owner, Predicate<Class<?>> which) {
     var result = new ArrayList<HasMetadata>();
     for (Class<? extends HasMetadata> kind : kinds.kinds()) {
-      if (!owner.namespace().isEmpty() && !Namespaced.class.isAssignableFrom(kind)) {
+      if (which.test(kind)) {
         result.addAll(
             client()
                 .resources(kind)
+                .inAnyNamespace()
                 .withLabel(kinds.marks().uidLabel(), owner.uid())
                 .list()
                 .getItems());
@@ -198,20 +212,36 @@ public final class ApiCluster<P extends HasMetadata> implements Cluster {
     try {
       HasMetadata applied = applied(ours, wanted);
       List<String> surplus = surplus(applied, wanted);
-      written(
-          actual,
-          surplus.isEmpty()
-              ? applied
-              : patch(
-                  applied,
-                  surplus.stream()
-                      .map(pointer -> Map.of("op", "remove", "path", pointer))
-                      .toList()));
+      written(actual, surplus.isEmpty() ? applied : without(surplus, applied));
     } catch (KubernetesClientException e) {
       if (ImmutableFieldException.isCauseOf(e)) {
         throw new ImmutableFieldException(ObjectRef.of(wanted), e);
       }
       throw e.getCode() == UNPROCESSABLE ? new RefusedObjectException(wanted, e) : e;
+    }
+  }
+
+  /**
+   * What somebody took back himself meanwhile cannot be removed: that is a conflict, no refusal.
+   */
+  private HasMetadata without(List<String> surplus, HasMetadata applied) {
+    try {
+      return patch(
+          applied,
+          surplus.stream().map(pointer -> Map.of("op", "remove", "path", pointer)).toList());
+    } catch (KubernetesClientException e) {
+      String version = applied.getMetadata().getResourceVersion();
+      if (e.getCode() != UNPROCESSABLE
+          || read(applied)
+              .filter(now -> now.getMetadata().getResourceVersion().equals(version))
+              .isPresent()) {
+        throw e;
+      }
+      var conflict =
+          new KubernetesClientException(
+              ObjectRef.of(applied) + " was changed meanwhile", HTTP_CONFLICT, e.getStatus());
+      conflict.addSuppressed(e);
+      throw conflict;
     }
   }
 

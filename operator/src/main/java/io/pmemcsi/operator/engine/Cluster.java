@@ -26,6 +26,14 @@ public interface Cluster {
     return List.of();
   }
 
+  /**
+   * The owner's objects that a garbage collector would remove after it, as the server has them now:
+   * what is to outlive the owner must not be missed because no watch has shown it.
+   */
+  default List<HasMetadata> collected(Owner owner) {
+    return List.of();
+  }
+
   /** Whether the object has all wanted values, and none that we once set and no longer want. */
   boolean matches(HasMetadata actual, HasMetadata wanted);
 

@@ -87,23 +87,32 @@ public final class Engine {
   /** Removes everything that was made for this owner. */
   public Outcome remove(Owner owner, Cluster cluster) {
     var report = new Report();
-    var objects = new ArrayList<>(cluster.ownedBy(owner));
-    for (HasMetadata object : cluster.uncollected(owner)) {
-      if (objects.stream().noneMatch(other -> same(object, other))) {
-        objects.add(object);
-      }
-    }
-    prune(owner, objects, Blueprint.of(List.of()), cluster, report);
+    prune(
+        owner,
+        union(cluster.ownedBy(owner), cluster.uncollected(owner)),
+        Blueprint.of(List.of()),
+        cluster,
+        report);
     return report.outcome();
   }
 
   /** Leaves everything that was made for this owner as it is, to outlive the owner. */
   public void release(Owner owner, Cluster cluster) {
-    for (HasMetadata object : cluster.ownedBy(owner)) {
+    for (HasMetadata object : union(cluster.ownedBy(owner), cluster.collected(owner))) {
       if (marks.on(object, owner)) {
         cluster.release(object, owner);
       }
     }
+  }
+
+  private static List<HasMetadata> union(List<HasMetadata> seen, List<HasMetadata> onServer) {
+    var result = new ArrayList<>(seen);
+    for (HasMetadata object : onServer) {
+      if (seen.stream().noneMatch(other -> same(object, other))) {
+        result.add(object);
+      }
+    }
+    return result;
   }
 
   private List<Pair> look(Owner owner, Blueprint blueprint, Cluster cluster, Report report) {

@@ -31,6 +31,11 @@ record PatientCluster(Cluster cluster, Rivals rivals, Disputes.Page page) implem
     return cluster.uncollected(owner);
   }
 
+  @Override
+  public List<HasMetadata> collected(Owner owner) {
+    return cluster.collected(owner);
+  }
+
   /** While an object rests it passes for what is wanted. */
   @Override
   public boolean matches(HasMetadata actual, HasMetadata wanted) {

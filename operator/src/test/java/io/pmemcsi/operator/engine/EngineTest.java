@@ -220,6 +220,17 @@ class EngineTest {
   }
 
   @Test
+  void objectsThatNoWatchHasShownAreReleasedToo() {
+    bring(OWNER, map("one", "1"), map("two", "1"));
+    cluster.unseen = Set.of("two");
+    cluster.calls.clear();
+
+    engine.release(OWNER, cluster);
+
+    assertThat(cluster.calls).containsExactly("release one", "release two");
+  }
+
+  @Test
   void oneObjectCannotBeWantedTwice() {
     assertThatThrownBy(() -> Blueprint.of(List.of(map("one", "1"), map("one", "2"))))
         .hasMessageContaining("is wanted twice");
@@ -266,6 +277,11 @@ class EngineTest {
 
     @Override
     public List<HasMetadata> uncollected(Owner owner) {
+      return List.copyOf(objects.values());
+    }
+
+    @Override
+    public List<HasMetadata> collected(Owner owner) {
       return List.copyOf(objects.values());
     }
 
