@@ -248,7 +248,7 @@ public final class Volumes {
         new LedgerEntry(id, size.requiredBytes(), wanted.named(name, manager.mode()));
     ledger.write(id, new Contents.Creating());
     ledger.write(entry);
-    return finish(entry, size);
+    return finish(entry, size, false);
   }
 
   private Optional<LedgerEntry> findByName(String name) {
@@ -275,7 +275,7 @@ public final class Volumes {
           "volume \"%s\" is still being deleted, call DeleteVolume again first".formatted(name));
     }
     if (contents.isPresent() && contents.get() instanceof Contents.Creating) {
-      return finish(entry, size);
+      return finish(entry, size, true);
     }
     if (!size.includes(entry.sizeBytes())) {
       throw RefusedException.exists(
@@ -285,7 +285,12 @@ public final class Volumes {
     return entry;
   }
 
-  private LedgerEntry finish(LedgerEntry entry, SizeRange size) {
+  /**
+   * Makes the device and records that it is there.
+   *
+   * @param resumed whether an earlier call began, which may have left a tool at work
+   */
+  private LedgerEntry finish(LedgerEntry entry, SizeRange size, boolean resumed) {
     try {
       Device device = make(entry, size);
       // what an earlier volume has left in the same memory belongs to nobody
@@ -302,6 +307,14 @@ public final class Volumes {
           .log("Volume created.");
       return finished;
     } catch (DeviceException.Exists e) {
+      if (resumed) {
+        // the tool of the earlier call has ended since we looked: the device is ours
+        throw new RefusedException(
+            Status.Code.ABORTED,
+            "an interrupted call has only now made the device of volume \"%s\", call CreateVolume"
+                    .formatted(entry.name())
+                + " again");
+      }
       // made by somebody else, between our look and our command: theirs to remove
       ledger.remove(entry.id());
       throw e;

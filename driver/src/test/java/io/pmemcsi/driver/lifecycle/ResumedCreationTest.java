@@ -1,0 +1,95 @@
+package io.pmemcsi.driver.lifecycle;
+
+import static io.pmemcsi.driver.device.RecordedTools.recorded;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.grpc.Status;
+import io.pmemcsi.driver.device.DeviceException;
+import io.pmemcsi.driver.device.Eraser;
+import io.pmemcsi.driver.device.RecordedTools;
+import io.pmemcsi.driver.device.lvm.LvmDevices;
+import io.pmemcsi.driver.mount.KernelMounts;
+import io.pmemcsi.driver.mount.Mounts;
+import io.pmemcsi.driver.mount.Signatures;
+import io.pmemcsi.driver.volume.Contents;
+import io.pmemcsi.driver.volume.DeviceMode;
+import io.pmemcsi.driver.volume.DurableFiles;
+import io.pmemcsi.driver.volume.Ledger;
+import io.pmemcsi.driver.volume.LedgerEntry;
+import io.pmemcsi.driver.volume.VolumeId;
+import io.pmemcsi.driver.volume.VolumeParameters;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A tool outlives the driver that started it: what it makes then is still the driver's own. */
+class ResumedCreationTest {
+  private static final VolumeId ID = VolumeId.fromName("slow");
+  private static final SizeRange SIZE = new SizeRange(104857600, 0);
+  private static final String BEFORE = recorded("lvm/fullreport.json");
+  private static final String AFTER =
+      BEFORE.replace("aaa-09ee4ba0d6cf4c5ad0a9da5e7a12be5c2a7e4dd8b7a83d3b21e3d3b5", ID.value());
+
+  @TempDir Path folder;
+  private Ledger ledger;
+  private Volumes volumes;
+
+  @BeforeEach
+  void theToolEndsBetweenOurLookAndOurCommand() {
+    RecordedTools tools = new RecordedTools();
+    tools.answer("lvm fullreport", BEFORE).answer("lvm fullreport", AFTER);
+    tools.fail(
+        "lvcreate",
+        "  Logical Volume \"%s\" already exists in volume group \"ndbus0region1fsdax\""
+            .formatted(ID));
+    LvmDevices lvm =
+        new LvmDevices(
+            tools,
+            new Eraser((_, _, _) -> {}),
+            List.of("ndbus0region1fsdax", "foreign"),
+            4L << 30,
+            List::of);
+    ledger = Ledger.open(folder.resolve("state"), new DurableFiles());
+    volumes =
+        new Volumes(
+            ledger,
+            new Devices(
+                lvm,
+                mode -> {
+                  throw new AssertionError(mode);
+                }),
+            new Signatures(tools),
+            new VolumeLocks(),
+            new Usages(new Mounts(tools, new KernelMounts())));
+  }
+
+  private LedgerEntry create() {
+    return volumes.create("slow", SIZE, VolumeParameters.DEFAULTS);
+  }
+
+  @Test
+  void theDeviceOfAnInterruptedCallIsKeptAndTheNextCallFinishesIt() {
+    ledger.write(ID, new Contents.Creating());
+    ledger.write(
+        new LedgerEntry(
+            ID, SIZE.requiredBytes(), VolumeParameters.DEFAULTS.named("slow", DeviceMode.LVM)));
+
+    assertThatThrownBy(this::create)
+        .isInstanceOfSatisfying(
+            RefusedException.class, e -> assertThat(e.code()).isEqualTo(Status.Code.ABORTED));
+    assertThat(ledger.contents(ID)).contains(new Contents.Creating());
+
+    assertThat(create().sizeBytes()).isEqualTo(SIZE.requiredBytes());
+    assertThat(ledger.contents(ID)).containsInstanceOf(Contents.Blank.class);
+  }
+
+  @Test
+  void aDeviceThatSomebodyElseHasMadeMeanwhileIsNot() {
+    assertThatThrownBy(this::create).isInstanceOf(DeviceException.Exists.class);
+
+    assertThat(ledger.find(ID)).isEmpty();
+  }
+}
