@@ -9,6 +9,7 @@ import io.pmemcsi.driver.device.lvm.FreshNamespaces;
 import io.pmemcsi.driver.device.lvm.GroupSetup;
 import io.pmemcsi.driver.device.ndctl.Ndctl;
 import io.pmemcsi.driver.device.ndctl.WritableSys;
+import io.pmemcsi.driver.mount.Signatures;
 import io.pmemcsi.driver.volume.DeviceMode;
 import io.pmemcsi.driver.volume.DurableFiles;
 import java.nio.file.Path;
@@ -46,7 +47,8 @@ interface DeviceManagers {
       case FILE -> new FileDevices(statePath, new FileDevices.Pool.Percentage(percentage), runner);
       case LVM -> {
         FreshNamespaces fresh = new FreshNamespaces(statePath, new DurableFiles());
-        yield new GroupSetup(new Ndctl(runner), runner, fresh).prepare(percentage, eraser);
+        yield new GroupSetup(new Ndctl(runner), runner, fresh, Signatures::isBlank)
+            .prepare(percentage, eraser);
       }
       case DIRECT -> new DirectDevices(new Ndctl(runner), eraser);
     };

@@ -231,7 +231,9 @@ public final class Audit {
     }
     // asked once for a look: on a busy node many volumes come and go meanwhile
     List<String> hidden = hiddenParts.computeIfAbsent(manager.mode(), _ -> manager.hidden());
-    return hidden.isEmpty() ? "" : ", it may be in " + String.join(", ", hidden) + ": disabled";
+    return hidden.isEmpty()
+        ? ""
+        : ", it may be in " + String.join(", ", hidden) + ", which cannot be looked into";
   }
 
   private List<MountEntry> mountsOf(Device device) {

@@ -387,9 +387,10 @@ public final class Volumes {
     List<String> hidden = manager.hidden();
     if (!hidden.isEmpty()) {
       throw RefusedException.precondition(
-          "the device of volume %s is not there, it may be in %s, which is disabled: enable it and"
+          "the device of volume %s is not there, it may be in %s, which cannot be looked into: enable"
                   .formatted(entry.id(), String.join(", ", hidden))
-              + " delete the volume then");
+              + " what is disabled, restart the driver where that is said, and delete the volume"
+              + " then");
     }
   }
 

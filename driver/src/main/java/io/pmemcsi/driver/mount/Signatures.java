@@ -97,7 +97,8 @@ public final class Signatures {
     return true;
   }
 
-  private static boolean isBlank(Path device) {
+  /** Whether there are zeros only wherever something could have left a signature. */
+  public static boolean isBlank(Path device) {
     try {
       return BlankEnds.of(device);
     } catch (IOException e) {

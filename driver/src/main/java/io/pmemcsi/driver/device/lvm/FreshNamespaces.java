@@ -15,9 +15,13 @@ import java.util.UUID;
  *
  * <p>The memory of a new namespace may hold the volume group of an earlier life. Whoever is killed
  * before it is wiped leaves something that looks like a living group; the note tells the next start
- * that it is not.
+ * that it is not. Once it is wiped the note stays until the namespace is in its group: no other
+ * namespace with something on it may be put into one.
  */
 public final class FreshNamespaces {
+
+  private static final String NOT_WIPED = "not wiped\n";
+  private static final String WIPED = "wiped\n";
 
   /** Of a UUID; a longer name is that of a file which was never finished. */
   private static final int NAME_LENGTH = 36;
@@ -36,13 +40,13 @@ public final class FreshNamespaces {
     return noting(
         () -> {
           Files.createDirectories(folder);
-          files.write(file(uuid), "not wiped\n".getBytes(StandardCharsets.UTF_8));
+          write(uuid, NOT_WIPED);
           return uuid;
         });
   }
 
-  /** Those that nobody has wiped, as far as they were made at all. */
-  List<UUID> notWiped() {
+  /** Those that are in no group yet, as far as they were made at all. */
+  List<UUID> announced() {
     return noting(
         () -> {
           List<UUID> all = new ArrayList<>();
@@ -55,12 +59,30 @@ public final class FreshNamespaces {
         });
   }
 
+  /** Whether what it holds is its own already: wiping it again might cost a group a member. */
+  boolean isWiped(UUID uuid) {
+    return noting(() -> new String(files.read(file(uuid)), StandardCharsets.UTF_8).equals(WIPED));
+  }
+
   void wiped(UUID uuid) {
+    noting(
+        () -> {
+          write(uuid, WIPED);
+          return uuid;
+        });
+  }
+
+  /** It is in a group, or was never made. */
+  void forget(UUID uuid) {
     noting(
         () -> {
           files.delete(file(uuid));
           return uuid;
         });
+  }
+
+  private void write(UUID uuid, String state) throws IOException {
+    files.write(file(uuid), state.getBytes(StandardCharsets.UTF_8));
   }
 
   private Path file(UUID uuid) {

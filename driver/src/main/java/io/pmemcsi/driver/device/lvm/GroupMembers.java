@@ -30,6 +30,10 @@ final class GroupMembers {
     return groups.contains(group);
   }
 
+  boolean has(Path device) {
+    return taken.contains(device);
+  }
+
   /** Adds the devices that are in no group yet, and makes the group where there is none. */
   void add(String group, List<Path> devices) {
     List<Path> missing = devices.stream().filter(device -> !taken.contains(device)).toList();

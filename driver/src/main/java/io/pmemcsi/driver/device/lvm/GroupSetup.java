@@ -1,5 +1,6 @@
 package io.pmemcsi.driver.device.lvm;
 
+import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.driver.command.CommandRunner;
 import io.pmemcsi.driver.command.ToolFailedException;
 import io.pmemcsi.driver.device.DeviceException;
@@ -9,9 +10,12 @@ import io.pmemcsi.driver.device.ndctl.NamespaceMode;
 import io.pmemcsi.driver.device.ndctl.Ndctl;
 import io.pmemcsi.driver.device.ndctl.Region;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,12 +34,18 @@ public final class GroupSetup {
   private final Lvm lvm;
   private final CommandRunner runner;
   private final FreshNamespaces fresh;
+  private final Predicate<Path> blank;
 
-  public GroupSetup(Ndctl ndctl, CommandRunner runner, FreshNamespaces fresh) {
+  /**
+   * @param blank whether a device holds nothing where LVM would write
+   */
+  public GroupSetup(
+      Ndctl ndctl, CommandRunner runner, FreshNamespaces fresh, Predicate<Path> blank) {
     this.ndctl = ndctl;
     this.lvm = new Lvm(runner);
     this.runner = runner;
     this.fresh = fresh;
+    this.blank = blank;
   }
 
   /** Does what is needed and gives the manager of the groups; 0 percent only uses what is there. */
@@ -45,16 +55,17 @@ public final class GroupSetup {
           "pmemPercentage %d is not between 0 and 100".formatted(pmemPercentage));
     }
     try {
+      Map<Path, UUID> wiped = new LinkedHashMap<>();
       List<Region> regions =
-          pmemPercentage > 0 ? grown(cleaned(ndctl.regions()), pmemPercentage) : ndctl.regions();
+          pmemPercentage > 0
+              ? grown(cleaned(ndctl.regions(), wiped), pmemPercentage, wiped)
+              : ndctl.regions();
       if (regions.isEmpty()) {
-        return new LvmDevices(runner, eraser, List.of(), 0, () -> List.of());
+        return new LvmDevices(runner, eraser, List.of(), 0, () -> hidden(List.of()));
       }
       GroupMembers members = new GroupMembers(lvm);
-      for (Region region : regions) {
-        if (region.isUsable() && pmemPercentage > 0) {
-          members.add(groupName(region), devicesForGroup(region));
-        }
+      if (pmemPercentage > 0) {
+        join(regions.stream().filter(Region::isUsable).toList(), members, wiped);
       }
       List<String> names =
           regions.stream()
@@ -66,10 +77,14 @@ public final class GroupSetup {
         lvm.activateGroups(names);
       }
       long total = regions.stream().mapToLong(Region::sizeBytes).sum();
-      return new LvmDevices(runner, eraser, names, total, () -> Region.disabled(ndctl.regions()));
+      return new LvmDevices(runner, eraser, names, total, () -> hidden(names));
     } catch (ToolFailedException e) {
       throw new DeviceException.ToolFailed("prepare the volume groups", e);
     }
+  }
+
+  private List<String> hidden(List<String> names) {
+    return HiddenGroups.among(ndctl.regions(), names, group -> new GroupMembers(lvm).exists(group));
   }
 
   /** The group of a region, for example ndbus0region0fsdax. */
@@ -91,30 +106,71 @@ public final class GroupSetup {
     return NamespaceMode.FSDAX.usableBytes(whole) >= USEFUL_BYTES ? whole : 0;
   }
 
-  /** Goes on where an earlier start was killed between making a namespace and wiping it. */
-  private List<Region> cleaned(List<Region> regions) {
-    List<UUID> left = fresh.notWiped();
+  private void join(List<Region> regions, GroupMembers members, Map<Path, UUID> wiped) {
+    for (Region region : regions) {
+      for (Namespace namespace : namespacesForGroup(region)) {
+        Path device = namespace.blockDevice().orElseThrow();
+        if (!members.has(device) && !wiped.containsKey(device) && !blank.test(device)) {
+          throw refusal(region, namespace, device);
+        }
+      }
+    }
+    for (Region region : regions) {
+      members.add(groupName(region), devicesForGroup(region));
+    }
+    wiped.forEach(
+        (device, uuid) -> {
+          if (members.has(device)) {
+            fresh.forget(uuid);
+          }
+        });
+  }
+
+  /** A group that was damaged looks like this: making a new one would be the end of its volumes. */
+  private static FatalException refusal(Region region, Namespace namespace, Path device) {
+    return new FatalException(
+        "namespace %s is named %s: expected the volume group %s on %s, or nothing; found something"
+                .formatted(namespace.device(), Ndctl.GROUP_NAMESPACE, groupName(region), device)
+            + " that LVM does not take for a member of a group. It may be a damaged group with"
+            + " volumes: repair it (vgcfgrestore, pvck). If nobody needs it, remove it: ndctl"
+            + " destroy-namespace --force "
+            + namespace.device());
+  }
+
+  /** Goes on where an earlier start was killed before the namespace it made was in a group. */
+  private List<Region> cleaned(List<Region> regions, Map<Path, UUID> wiped) {
+    List<UUID> left = fresh.announced();
     for (UUID uuid : left) {
-      named(regions, uuid).ifPresent(this::wipeOrRemove);
-      fresh.wiped(uuid);
+      Optional<Namespace> found = named(regions, uuid);
+      if (found.isPresent()) {
+        wipeOrRemove(found.get(), uuid, wiped);
+      } else if (Region.disabled(regions).isEmpty()) {
+        fresh.forget(uuid);
+      }
     }
     return left.isEmpty() ? regions : ndctl.regions();
   }
 
-  private void wipeOrRemove(Namespace namespace) {
+  private void wipeOrRemove(Namespace namespace, UUID uuid, Map<Path, UUID> wiped) {
     boolean whole = namespace.mode() == NamespaceMode.FSDAX && namespace.blockDevice().isPresent();
     if (whole) {
-      lvm.wipeSignatures(namespace.blockDevice().orElseThrow());
-    } else {
+      Path device = namespace.blockDevice().orElseThrow();
+      if (!fresh.isWiped(uuid)) {
+        lvm.wipeSignatures(device);
+        fresh.wiped(uuid);
+      }
+      wiped.put(device, uuid);
+    } else if (!fresh.isWiped(uuid)) {
       ndctl.destroy(namespace);
+      fresh.forget(uuid);
     }
     LOG.atWarn()
         .addKeyValue("namespace", namespace.device())
-        .addKeyValue("removed", !whole)
+        .addKeyValue("whole", whole)
         .log("An earlier start was interrupted while it made this namespace.");
   }
 
-  private List<Region> grown(List<Region> regions, int pmemPercentage) {
+  private List<Region> grown(List<Region> regions, int pmemPercentage, Map<Path, UUID> wiped) {
     List<Region> now = regions;
     for (Region region : regions) {
       long missing = region.isUsable() ? missingBytes(region, pmemPercentage) : 0;
@@ -123,8 +179,11 @@ public final class GroupSetup {
         ndctl.create(region, NamespaceMode.FSDAX, missing, Ndctl.GROUP_NAMESPACE, uuid);
         now = ndctl.regions();
         // before anybody can take an old signature there for a living one
-        wipeNew(region, now);
-        fresh.wiped(uuid);
+        for (Path device : newDevices(region, now)) {
+          lvm.wipeSignatures(device);
+          fresh.wiped(uuid);
+          wiped.put(device, uuid);
+        }
         LOG.atInfo()
             .addKeyValue("region", region.device())
             .addKeyValue("bytes", missing)
@@ -134,13 +193,13 @@ public final class GroupSetup {
     return now;
   }
 
-  private void wipeNew(Region before, List<Region> now) {
+  private static List<Path> newDevices(Region before, List<Region> now) {
     List<Path> old = devicesForGroup(before);
-    now.stream()
+    return now.stream()
         .filter(region -> region.device().equals(before.device()))
         .flatMap(region -> devicesForGroup(region).stream())
         .filter(device -> !old.contains(device))
-        .forEach(lvm::wipeSignatures);
+        .toList();
   }
 
   private static Optional<Namespace> named(List<Region> regions, UUID uuid) {
@@ -151,10 +210,13 @@ public final class GroupSetup {
   }
 
   private static List<Path> devicesForGroup(Region region) {
+    return namespacesForGroup(region).stream().flatMap(n -> n.blockDevice().stream()).toList();
+  }
+
+  private static List<Namespace> namespacesForGroup(Region region) {
     return region.namespaces().stream()
         .filter(n -> n.isReal() && n.mode() == NamespaceMode.FSDAX)
-        .filter(n -> n.name().equals(Ndctl.GROUP_NAMESPACE))
-        .flatMap(n -> n.blockDevice().stream())
+        .filter(n -> n.name().equals(Ndctl.GROUP_NAMESPACE) && n.blockDevice().isPresent())
         .toList();
   }
 }

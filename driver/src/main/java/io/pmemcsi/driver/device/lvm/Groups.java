@@ -8,10 +8,20 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** The volume groups in use at one moment, and how they look after a change. */
-record Groups(List<Group> all) {
+/**
+ * The volume groups in use at one moment, and how they look after a change.
+ *
+ * @param unreadable the names of those that should be there and that LVM says nothing of
+ */
+record Groups(List<Group> all, List<String> unreadable) {
   Groups {
     all = List.copyOf(all);
+    unreadable = List.copyOf(unreadable);
+  }
+
+  /** Whether a volume that is not here is nowhere. */
+  boolean isWhole() {
+    return unreadable.isEmpty();
   }
 
   /** A volume with the group that it is in. */
@@ -66,6 +76,7 @@ record Groups(List<Group> all) {
   private Groups replace(Group old, long free, List<Volume> volumes) {
     Group changed = new Group(old.name(), old.sizeBytes(), free, old.extentBytes(), volumes);
     return new Groups(
-        all.stream().map(group -> group.name().equals(old.name()) ? changed : group).toList());
+        all.stream().map(group -> group.name().equals(old.name()) ? changed : group).toList(),
+        unreadable);
   }
 }

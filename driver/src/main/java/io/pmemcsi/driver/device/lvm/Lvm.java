@@ -10,20 +10,65 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The commands of LVM that this driver uses. */
 final class Lvm {
+  private static final Logger LOG = LoggerFactory.getLogger(Lvm.class);
+
   private final CommandRunner runner;
 
   Lvm(CommandRunner runner) {
     this.runner = runner;
   }
 
-  /** The groups of those names; all of them must exist. */
-  List<LvmReport.Group> groups(List<String> names) {
+  /** The groups of those names; where only some can be read, those. */
+  Groups groups(List<String> names) {
     if (names.isEmpty()) {
-      return List.of(); // without a name LVM would report everything on the node
+      return new Groups(List.of(), List.of()); // LVM would report everything on the node
     }
+    try {
+      return new Groups(report(names), List.of());
+    } catch (DeviceException.ToolFailed e) {
+      return oneByOne(names, e);
+    }
+  }
+
+  /** One that has vanished fails the question for all, and must not take the others with it. */
+  private Groups oneByOne(List<String> names, DeviceException.ToolFailed failure) {
+    List<LvmReport.Group> read = new ArrayList<>();
+    List<String> unreadable = new ArrayList<>();
+    if (!isAnswer(failure)) {
+      throw failure;
+    }
+    for (String name : names) {
+      try {
+        read.addAll(report(List.of(name)));
+      } catch (DeviceException.ToolFailed e) {
+        if (!isAnswer(e)) {
+          throw e;
+        }
+        unreadable.add(name);
+      }
+    }
+    if (read.isEmpty()) {
+      throw failure;
+    }
+    LOG.atWarn()
+        .addKeyValue("groups", unreadable)
+        .addKeyValue("error", failure.getMessage())
+        .log("Volume groups cannot be read.");
+    return new Groups(read, unreadable);
+  }
+
+  /** Whether LVM itself has said no; one that hangs or was killed says nothing of a group. */
+  private static boolean isAnswer(DeviceException.ToolFailed failure) {
+    return failure.getCause() instanceof ToolFailedException e
+        && e.reason() == ToolFailedException.Reason.EXIT_CODE;
+  }
+
+  private List<LvmReport.Group> report(List<String> names) {
     List<String> command =
         new ArrayList<>(List.of("lvm", "fullreport", "--reportformat=json", "--units=b"));
     command.add("--nosuffix");
@@ -83,8 +128,9 @@ final class Lvm {
     runner.run(Command.of("wipefs", "--all", "--force", device.toString()));
   }
 
+  /** Nobody agrees to wipe anything here: a device with a signature on it is refused. */
   private void changeGroup(String program, String group, List<Path> devices) {
-    List<String> command = new ArrayList<>(List.of(program, "--yes", "--force"));
+    List<String> command = new ArrayList<>(List.of(program));
     command.add("--dataalignment=" + NamespaceMode.HUGE_PAGE + "b");
     command.add(group);
     devices.forEach(device -> command.add(device.toString()));

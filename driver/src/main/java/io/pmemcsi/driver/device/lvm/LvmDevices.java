@@ -20,7 +20,9 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -42,9 +44,9 @@ public final class LvmDevices implements DeviceManager {
   private final ReentrantLock lock = new ReentrantLock(true);
 
   /**
-   * @param groupNames the volume groups to use, which all exist
+   * @param groupNames the volume groups to use, which all exist at the start
    * @param totalBytes all the persistent memory of this node
-   * @param hidden asks for the regions that are disabled, and their groups with them
+   * @param hidden asks for the places whose volumes are in none of these groups
    */
   public LvmDevices(
       CommandRunner runner,
@@ -57,7 +59,7 @@ public final class LvmDevices implements DeviceManager {
     this.totalBytes = totalBytes;
     this.hidden = hidden;
     List<String> names = List.copyOf(groupNames);
-    this.groups = new Remembered<>(() -> new Groups(lvm.groups(names)));
+    this.groups = new Remembered<>(() -> lvm.groups(names));
   }
 
   @Override
@@ -67,7 +69,7 @@ public final class LvmDevices implements DeviceManager {
 
   @Override
   public Capacity capacity() {
-    return locked(() -> groups.where(_ -> true).capacity(totalBytes));
+    return locked(() -> believed(_ -> true).capacity(totalBytes));
   }
 
   @Override
@@ -88,7 +90,13 @@ public final class LvmDevices implements DeviceManager {
 
   @Override
   public List<String> hidden() {
-    return hidden.get();
+    return locked(
+        () ->
+            Stream.concat(
+                    hidden.get().stream(),
+                    believed(_ -> true).unreadable().stream()
+                        .map(group -> group + " (LVM cannot read it)"))
+                .toList());
   }
 
   @Override
@@ -101,7 +109,7 @@ public final class LvmDevices implements DeviceManager {
     return locked(
         () -> {
           Groups now =
-              groups.where(g -> g.find(id.value()).isEmpty() && !g.fitting(sizeBytes).isEmpty());
+              believed(g -> g.find(id.value()).isEmpty() && !g.fitting(sizeBytes).isEmpty());
           Optional<Place> same = now.find(id.value());
           if (same.isPresent()) {
             throw new DeviceException.Exists(id, same.get().volume().sizeBytes());
@@ -121,6 +129,8 @@ public final class LvmDevices implements DeviceManager {
     if (device.isPresent()) {
       eraser.release(device.get(), erase);
       locked(() -> remove(id));
+    } else {
+      locked(() -> requireWhole(id));
     }
   }
 
@@ -180,7 +190,7 @@ public final class LvmDevices implements DeviceManager {
   }
 
   private Optional<Place> remove(VolumeId id) {
-    Groups now = groups.where(g -> g.find(id.value()).isPresent());
+    Groups now = believed(g -> g.find(id.value()).isPresent());
     Optional<Place> place = now.find(id.value());
     place.ifPresent(
         p -> {
@@ -207,7 +217,25 @@ public final class LvmDevices implements DeviceManager {
   }
 
   private Optional<Place> place(VolumeId id) {
-    return groups.where(g -> isAbsentOrReady(g.find(id.value()))).find(id.value());
+    return believed(g -> isAbsentOrReady(g.find(id.value()))).find(id.value());
+  }
+
+  /** What is remembered if it is plausible; as long as a group is missing, nothing is. */
+  private Groups believed(Predicate<Groups> plausible) {
+    return groups.where(g -> g.isWhole() && plausible.test(g));
+  }
+
+  /** A volume may have gone only if it is in no group that should be there. */
+  private Groups requireWhole(VolumeId id) {
+    Groups now = believed(_ -> true);
+    if (!now.isWhole()) {
+      throw new DeviceException.ToolFailed(
+          "remove the logical volume " + id,
+          new IllegalStateException(
+              "it may be in %s, which LVM cannot read: see what vgs says of it"
+                  .formatted(String.join(", ", now.unreadable()))));
+    }
+    return now;
   }
 
   private static boolean isAbsentOrReady(Optional<Place> place) {

@@ -10,6 +10,7 @@ import io.pmemcsi.driver.device.ndctl.Ndctl;
 import io.pmemcsi.driver.device.ndctl.Region;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,10 +31,11 @@ public final class RawConversion {
   }
 
   /**
-   * Converts everything that is raw and puts it into its region's volume group; doing so again
-   * changes nothing.
+   * Converts everything that is raw and puts it into its region's volume group, with what an
+   * interrupted conversion has left: namespaces with DAX, without a name and without a signature.
+   * Those with a name are volumes or belong to others. Doing so again changes nothing.
    *
-   * @return how many namespaces without a name of ours are in a volume group now
+   * @return how many converted namespaces are in a volume group now
    * @throws FatalException when the driver would still find nothing to use on this node
    */
   public int convert() {
@@ -64,14 +66,40 @@ public final class RawConversion {
       }
     }
     Region now = anyRaw ? again(region) : region;
+    List<Path> converted = withoutOld(region, now);
+    converted.forEach(lvm::wipeSignatures);
     List<Path> devices =
-        now.namespaces().stream()
-            .filter(n -> n.isReal() && n.mode() == NamespaceMode.FSDAX)
-            .filter(n -> !n.name().equals(Ndctl.GROUP_NAMESPACE))
+        withDax(now)
+            .filter(n -> n.name().isEmpty() || converted.contains(n.blockDevice().orElseThrow()))
             .flatMap(n -> n.blockDevice().stream())
             .toList();
-    new GroupMembers(lvm).add(GroupSetup.groupName(now), devices);
+    addAll(GroupSetup.groupName(now), devices);
     return devices.size();
+  }
+
+  /** What has come with this conversion: all that it held is lost already. */
+  private static List<Path> withoutOld(Region before, Region now) {
+    List<String> old = withDax(before).map(Namespace::device).toList();
+    return withDax(now)
+        .filter(namespace -> !old.contains(namespace.device()))
+        .flatMap(namespace -> namespace.blockDevice().stream())
+        .toList();
+  }
+
+  private static Stream<Namespace> withDax(Region region) {
+    return region.namespaces().stream()
+        .filter(n -> n.isReal() && n.mode() == NamespaceMode.FSDAX && n.blockDevice().isPresent());
+  }
+
+  private void addAll(String group, List<Path> devices) {
+    try {
+      new GroupMembers(lvm).add(group, devices);
+    } catch (ToolFailedException e) {
+      throw new DeviceException.ToolFailed(
+          "put %s into volume group %s (where something is on a device that nobody needs, wipefs --all removes it)"
+              .formatted(devices, group),
+          e);
+    }
   }
 
   private Region again(Region region) {

@@ -4,6 +4,7 @@ import static io.pmemcsi.driver.device.RecordedTools.recorded;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.driver.device.Capacity;
 import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.Eraser;
@@ -17,9 +18,13 @@ import io.pmemcsi.driver.volume.DurableFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,6 +34,7 @@ class GroupSetupTest {
   private static final long MIB = 1L << 20;
 
   private final RecordedTools tools = new RecordedTools();
+  private final Set<Path> blank = new HashSet<>();
   @TempDir Path folder;
 
   @ParameterizedTest(name = "{0} % with {1} MiB there and a gap of {2} MiB: {3} MiB")
@@ -72,10 +78,10 @@ class GroupSetupTest {
             "ndctl create-namespace --bus=ndbus0 --region=region1 --mode=fsdax --size=1073741824"
                 + " --name=pmem-csi --map=dev --align=2097152 with a UUID",
             "wipefs --all --force /dev/pmem1",
-            "vgcreate --yes --force --dataalignment=2097152b ndbus0region0fsdax /dev/pmem0",
-            "vgcreate --yes --force --dataalignment=2097152b ndbus0region1fsdax /dev/pmem1",
+            "vgcreate --dataalignment=2097152b ndbus0region0fsdax /dev/pmem0",
+            "vgcreate --dataalignment=2097152b ndbus0region1fsdax /dev/pmem1",
             "vgchange --activate=y ndbus0region0fsdax ndbus0region1fsdax");
-    assertThat(fresh().notWiped()).isEmpty();
+    assertThat(fresh().announced()).isEmpty();
   }
 
   @Test
@@ -85,13 +91,76 @@ class GroupSetupTest {
     Files.writeString(namespace.resolve("uuid"), uuid + "\n");
     String one = withGroupNamespace(recorded("ndctl/labels-no-namespaces.json"), 0);
     tools.answer("ndctl list", withGroupNamespace(one, 1));
-    tools.answer("pvs", recorded("lvm/pvs-none.json"));
+    tools.answer("pvs", pvs("pmem1"));
 
     setup().prepare(50, new Eraser((_, _, _) -> {}));
 
     assertThat(tools.changes().getFirst()).isEqualTo("wipefs --all --force /dev/pmem0");
-    assertThat(tools.changes()).doesNotContain("wipefs --all --force /dev/pmem1");
-    assertThat(fresh().notWiped()).isEmpty();
+    assertThat(tools.changes())
+        .doesNotContain("wipefs --all --force /dev/pmem1")
+        .contains("vgcreate --dataalignment=2097152b ndbus0region0fsdax /dev/pmem0");
+    assertThat(fresh().announced()).doesNotContain(uuid);
+  }
+
+  /** Wiping it again would take a member from a group that may have volumes by now. */
+  @ParameterizedTest
+  @CsvSource({"pmem0, 0", "pmem1, 1"})
+  void aStartThatWasKilledWhenTheNamespaceWasWipedDoesNotWipeItAgain(String member, int changes)
+      throws IOException {
+    UUID uuid = fresh().announce();
+    fresh().wiped(uuid);
+    Path namespace = Files.createDirectories(folder.resolve("sys/namespace0.0"));
+    Files.writeString(namespace.resolve("uuid"), uuid + "\n");
+    tools.answer("ndctl list", withGroupNamespace(recorded("ndctl/labels-no-namespaces.json"), 0));
+    tools.answer("pvs", pvs(member));
+
+    setup().prepare(1, new Eraser((_, _, _) -> {}));
+
+    assertThat(tools.changes())
+        .noneMatch(change -> change.equals("wipefs --all --force /dev/pmem0"))
+        .filteredOn(change -> change.endsWith(" ndbus0region0fsdax /dev/pmem0"))
+        .hasSize(changes);
+    assertThat(fresh().announced()).doesNotContain(uuid);
+  }
+
+  @Test
+  void aGroupThatCannotBeMadeLeavesTheNoteThatTheNamespaceIsNew() {
+    String empty = recorded("ndctl/labels-no-namespaces.json");
+    tools.answer("ndctl list", empty);
+    tools.answer("ndctl list", withGroupNamespace(withGroupNamespace(empty, 0), 1));
+    tools.answer("pvs", recorded("lvm/pvs-none.json"));
+    tools.fail("vgcreate", "I/O error");
+
+    assertThatThrownBy(() -> setup().prepare(50, new Eraser((_, _, _) -> {})))
+        .hasMessageContaining("I/O error");
+
+    assertThat(fresh().announced()).isNotEmpty().allMatch(fresh()::isWiped);
+  }
+
+  /** A damaged group looks like this; a new one in its place would be the end of its volumes. */
+  @Test
+  void whatIsNeitherNewNorBlankNorInAGroupIsNeverPutIntoOne() {
+    tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
+    tools.answer("pvs", recorded("lvm/pvs-none.json"));
+
+    assertThatThrownBy(() -> setup().prepare(50, new Eraser((_, _, _) -> {})))
+        .isInstanceOf(FatalException.class)
+        .hasMessageContaining("expected the volume group ndbus0region1fsdax on /dev/pmem1")
+        .hasMessageContaining("ndctl destroy-namespace --force namespace1.0");
+    assertThat(tools.changes()).noneMatch(change -> change.startsWith("vg"));
+  }
+
+  /** As a start of the original leaves it that was killed before it made the group. */
+  @Test
+  void aBlankNamespaceOfUnknownOriginIsUsed() {
+    tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
+    tools.answer("pvs", recorded("lvm/pvs-none.json"));
+    blank.add(Path.of("/dev/pmem1"));
+
+    setup().prepare(1, new Eraser((_, _, _) -> {}));
+
+    assertThat(tools.changes())
+        .contains("vgcreate --dataalignment=2097152b ndbus0region1fsdax /dev/pmem1");
   }
 
   @Test
@@ -123,15 +192,55 @@ class GroupSetupTest {
     setup().prepare(0, new Eraser((_, _, _) -> {}));
 
     assertThat(tools.changes()).isEmpty();
-    assertThat(fresh().notWiped()).hasSize(1);
+    assertThat(fresh().announced()).hasSize(1);
   }
 
   @Test
   void aDisabledRegionMayHideAVolume() {
     tools.answer("ndctl list", recorded("ndctl/region-disabled.json"));
-    tools.answer("pvs", recorded("lvm/pvs-none.json"));
+    tools.answer("pvs", recorded("lvm/pvs.json"));
+    tools.answer("lvm fullreport", recorded("lvm/fullreport.json"));
 
     assertThat(setup().prepare(0, new Eraser((_, _, _) -> {})).hidden()).containsExactly("region0");
+  }
+
+  /** The groups in use are chosen at the start: one that comes later is not looked into. */
+  @Test
+  void aRegionThatIsEnabledAfterTheStartMayHideAVolumeUntilTheNextOne() {
+    String disabled =
+        recorded("ndctl/region-disabled.json")
+            .replace("region1", "regionX")
+            .replace("region0", "region1")
+            .replace("regionX", "region0");
+    String enabled = disabled.replace("\"state\":\"disabled\",\n        \"pers", "\"pers");
+    assertThat(enabled).isNotEqualTo(disabled);
+    tools.answer("ndctl list", disabled).answer("ndctl list", enabled);
+    tools.answer("pvs", pvs("pmem0")).answer("pvs", pvs("pmem0", "pmem1"));
+    tools.answer("lvm fullreport", recorded("lvm/fullreport.json"));
+
+    assertThat(setup().prepare(0, new Eraser((_, _, _) -> {})).hidden())
+        .containsExactly("region1 (used only after a restart of the driver)");
+  }
+
+  @Test
+  void aDisabledNamespaceOfAGroupMayHideAVolume() {
+    tools.answer(
+        "ndctl list",
+        recorded("ndctl/fragmented.json")
+            .replace("\"blockdev\":\"pmem1\"", "\"state\":\"disabled\""));
+    tools.answer("pvs", recorded("lvm/pvs-none.json"));
+
+    assertThat(setup().prepare(0, new Eraser((_, _, _) -> {})).hidden())
+        .containsExactly("namespace1.0 (disabled)");
+  }
+
+  @Test
+  void whereAllGroupsAreInUseNothingIsHidden() {
+    tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
+    tools.answer("pvs", recorded("lvm/pvs.json"));
+    tools.answer("lvm fullreport", recorded("lvm/fullreport.json"));
+
+    assertThat(setup().prepare(0, new Eraser((_, _, _) -> {})).hidden()).isEmpty();
   }
 
   @Test
@@ -169,7 +278,17 @@ class GroupSetupTest {
 
   private GroupSetup setup() {
     Ndctl ndctl = new Ndctl(tools, new NamespaceAttributes(folder.resolve("sys")));
-    return new GroupSetup(ndctl, tools, fresh());
+    return new GroupSetup(ndctl, tools, fresh(), blank::contains);
+  }
+
+  /** The devices' answer when each is in the group of its region, which has the same number. */
+  static String pvs(String... devices) {
+    return Stream.of(devices)
+        .map(
+            device ->
+                "{\"pv_name\":\"/dev/%s\",\"vg_name\":\"ndbus0region%sfsdax\"}"
+                    .formatted(device, device.substring(4)))
+        .collect(Collectors.joining(",", "{\"report\":[{\"pv\":[", "]}]}"));
   }
 
   private FreshNamespaces fresh() {

@@ -4,6 +4,7 @@ import static io.pmemcsi.driver.device.RecordedTools.recorded;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.pmemcsi.driver.command.CommandResult;
 import io.pmemcsi.driver.command.CommandRunner;
 import io.pmemcsi.driver.command.ToolFailedException;
 import io.pmemcsi.driver.device.Device;
@@ -153,5 +154,55 @@ class LvmDevicesTest {
     devices.grow(AAA, 104857601);
 
     assertThat(tools.changes()).contains("lvextend --size=109051904b ndbus0region1fsdax/" + AAA);
+  }
+
+  /** One name that LVM does not know fails the question for all. */
+  private LvmDevices oneGroupHasVanished() {
+    String whole = recorded("lvm/fullreport.json");
+    String first = whole.substring(0, whole.lastIndexOf("\"vg\": [")).strip();
+    String report = first.substring(0, first.lastIndexOf(',')) + "]}";
+    return devices(
+        command -> {
+          if (command.toString().startsWith("lvm fullreport")) {
+            CommandResult answer =
+                command.toString().endsWith(" foreign")
+                    ? new CommandResult(5, "", "  Volume group \"foreign\" not found")
+                    : new CommandResult(0, report, "");
+            if (answer.exitCode() != 0) {
+              throw ToolFailedException.exited(command, answer);
+            }
+            return answer;
+          }
+          return tools.run(command);
+        });
+  }
+
+  @Test
+  void aGroupThatHasVanishedDoesNotBlockTheOthers() {
+    LvmDevices rest = oneGroupHasVanished();
+
+    assertThat(rest.list()).extracting(Device::id).containsExactly(AAA, BBB);
+    assertThat(rest.capacity().available()).isEqualTo(943718400);
+    assertThat(rest.create(NEW, 1, Usage.APP_DIRECT).path())
+        .isEqualTo(Path.of("/dev/ndbus0region1fsdax/" + NEW));
+  }
+
+  @Test
+  void aVolumeThatMayBeInAGroupThatHasVanishedIsNotTakenForDeleted() {
+    LvmDevices rest = oneGroupHasVanished();
+
+    assertThat(rest.hidden()).containsExactly("foreign (LVM cannot read it)");
+    assertThatThrownBy(() -> rest.delete(NEW, false))
+        .isInstanceOf(DeviceException.ToolFailed.class)
+        .hasMessageContaining("it may be in foreign, which LVM cannot read");
+  }
+
+  @Test
+  void whereNoGroupCanBeReadLvmItselfIsToBlame() {
+    RecordedTools broken = new RecordedTools().fail("lvm fullreport", "  No space left on device");
+
+    assertThatThrownBy(() -> devices(broken).list())
+        .isInstanceOf(DeviceException.ToolFailed.class)
+        .hasMessageContaining("No space left on device");
   }
 }

@@ -51,7 +51,8 @@ class LvmReportTest {
 
   @Test
   void capacityIsWhatTheGroupsHaveFree() throws Exception {
-    Groups groups = new Groups(LvmReport.parse(recorded("lvm/fullreport.json")).groups());
+    Groups groups =
+        new Groups(LvmReport.parse(recorded("lvm/fullreport.json")).groups(), List.of());
 
     assertThat(groups.capacity(4L << 30))
         .isEqualTo(
@@ -60,7 +61,8 @@ class LvmReportTest {
 
   @Test
   void aVolumeFitsInWholeExtentsOnly() throws Exception {
-    Groups groups = new Groups(LvmReport.parse(recorded("lvm/fullreport.json")).groups());
+    Groups groups =
+        new Groups(LvmReport.parse(recorded("lvm/fullreport.json")).groups(), List.of());
 
     assertThat(groups.fitting(0)).hasSize(2);
     assertThat(groups.fitting(260046848)).hasSize(2);
@@ -73,7 +75,8 @@ class LvmReportTest {
 
   @Test
   void whatIsRememberedFollowsTheChanges() throws Exception {
-    Groups before = new Groups(LvmReport.parse(recorded("lvm/fullreport.json")).groups());
+    Groups before =
+        new Groups(LvmReport.parse(recorded("lvm/fullreport.json")).groups(), List.of());
     Volume added = new Volume("new", Path.of("/dev/foreign/new"), 8388608);
 
     Groups more = before.with(before.all().get(1), added);

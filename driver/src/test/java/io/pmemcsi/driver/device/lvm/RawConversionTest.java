@@ -21,7 +21,10 @@ class RawConversionTest {
   @Test
   void rawNamespacesOfAllRegionsAreConvertedAndPutIntoGroups() {
     tools.answer("ndctl list", RAW).answer("ndctl list", CONVERTED);
-    tools.answer("pvs", NO_GROUPS).answer("pvs", NO_GROUPS).answer("pvs", groups("pmem0", "pmem1"));
+    tools
+        .answer("pvs", NO_GROUPS)
+        .answer("pvs", NO_GROUPS)
+        .answer("pvs", GroupSetupTest.pvs("pmem0", "pmem1"));
 
     assertThat(conversion.convert()).isEqualTo(2);
 
@@ -29,28 +32,29 @@ class RawConversionTest {
         .containsExactly(
             "ndctl create-namespace --force --mode=fsdax --bus=ndbus0 --region=region0"
                 + " --reconfig=namespace0.0",
-            "vgcreate --yes --force --dataalignment=2097152b ndbus0region0fsdax /dev/pmem0",
+            "wipefs --all --force /dev/pmem0",
+            "vgcreate --dataalignment=2097152b ndbus0region0fsdax /dev/pmem0",
             "ndctl create-namespace --force --mode=fsdax --bus=ndbus0 --region=region1"
                 + " --reconfig=namespace1.0",
-            "vgcreate --yes --force --dataalignment=2097152b ndbus0region1fsdax /dev/pmem1");
+            "wipefs --all --force /dev/pmem1",
+            "vgcreate --dataalignment=2097152b ndbus0region1fsdax /dev/pmem1");
   }
 
   @Test
   void whatAnInterruptedConversionLeftIsFinished() {
     tools.answer("ndctl list", CONVERTED);
-    tools.answer("pvs", groups("pmem0"));
+    tools.answer("pvs", GroupSetupTest.pvs("pmem0"));
 
     assertThat(conversion.convert()).isEqualTo(2);
 
     assertThat(tools.changes())
-        .containsExactly(
-            "vgcreate --yes --force --dataalignment=2097152b ndbus0region1fsdax /dev/pmem1");
+        .containsExactly("vgcreate --dataalignment=2097152b ndbus0region1fsdax /dev/pmem1");
   }
 
   @Test
   void aSecondRunChangesNothing() {
     tools.answer("ndctl list", CONVERTED);
-    tools.answer("pvs", groups("pmem0", "pmem1"));
+    tools.answer("pvs", GroupSetupTest.pvs("pmem0", "pmem1"));
 
     assertThat(conversion.convert()).isEqualTo(2);
     assertThat(tools.changes()).isEmpty();
@@ -65,6 +69,34 @@ class RawConversionTest {
 
     assertThat(conversion.convert()).isZero();
     assertThat(tools.changes()).isEmpty();
+  }
+
+  /** Volumes of device mode direct are named by their id, and others have names of their own. */
+  @Test
+  void aNamespaceWithAnotherNameIsSomebodysVolume() {
+    tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
+    tools.answer("pvs", GroupSetupTest.pvs("pmem1"));
+
+    assertThat(conversion.convert()).isZero();
+    assertThat(tools.changes()).isEmpty();
+  }
+
+  /** Recorded from LVM 2.03, which nobody has told to wipe what it finds. */
+  @Test
+  void aNamespaceThatWasNotRawAndHoldsAFilesystemIsRefused() {
+    tools.answer("ndctl list", CONVERTED);
+    tools.answer("pvs", NO_GROUPS);
+    tools.fail(
+        "vgcreate",
+        "WARNING: ext4 signature detected on /dev/pmem0 at offset 1080. Wipe it? [y/n]: [n]\n"
+            + "  Aborted wiping of ext4.\n  1 existing signature left on the device.");
+
+    assertThatThrownBy(conversion::convert)
+        .isInstanceOf(DeviceException.ToolFailed.class)
+        .hasMessageContaining("1 existing signature left on the device")
+        .hasMessageContaining("[/dev/pmem0] into volume group ndbus0region0fsdax");
+    assertThat(tools.changes())
+        .containsExactly("vgcreate --dataalignment=2097152b ndbus0region0fsdax /dev/pmem0");
   }
 
   @Test
@@ -97,17 +129,5 @@ class RawConversionTest {
         .isInstanceOf(DeviceException.ToolFailed.class)
         .hasMessageContaining("failed to reconfigure");
     assertThat(tools.changes()).hasSize(1);
-  }
-
-  /** The devices' answer when each is in the group of its region, which has the same number. */
-  private static String groups(String... devices) {
-    StringBuilder json = new StringBuilder();
-    for (String device : devices) {
-      json.append(json.isEmpty() ? "" : ",");
-      json.append(
-          "{\"pv_name\":\"/dev/%s\",\"vg_name\":\"ndbus0region%sfsdax\"}"
-              .formatted(device, device.substring(4)));
-    }
-    return "{\"report\":[{\"pv\":[" + json + "]}]}";
   }
 }

@@ -209,6 +209,52 @@ class LvmDriverIT extends DriverInGuest {
     driver().delete(volume);
   }
 
+  /** The groups in use are chosen at the start: neither what comes later nor a ruin is one. */
+  @Test
+  void aVolumeThatAStartCannotSeeIsNeitherForgottenNorOverwritten() {
+    Volume volume = driver().create("hidden", 0, QUICK);
+    String group =
+        guest
+            .run("lvs --noheadings -o vg_name -S lv_name=%s".formatted(volume.getVolumeId()))
+            .strip();
+    String region = group.replaceAll("ndbus\\d+(region\\d+)fsdax", "$1");
+    String device =
+        guest.run("pvs --noheadings -o pv_name -S vg_name=%s | head -n 1".formatted(group)).strip();
+    driver().close();
+    guest.run(
+        "set -e; vgchange -q --activate=n %s > /dev/null; ndctl disable-region %s"
+            .formatted(group, region));
+    start(50);
+
+    assertRefused(Status.Code.FAILED_PRECONDITION, () -> driver().delete(volume));
+    guest.run("ndctl enable-region " + region);
+    assertThatThrownBy(() -> driver().delete(volume))
+        .hasMessageContaining("FAILED_PRECONDITION")
+        .hasMessageContaining(region + " (used only after a restart of the driver)");
+    assertThat(driver().list()).containsExactly(volume.getVolumeId());
+    driver().close();
+
+    guest.run(
+        """
+        set -e
+        dd if=%s of=/run/label bs=4k count=1
+        dd if=/dev/zero of=%s bs=4k count=1 conv=fsync
+        """
+            .formatted(device, device));
+    ExecResult refused =
+        guest.exec(
+            "%s -mode=node -deviceManager=lvm %s -endpoint=unix:///run/refused -nodeid=guest %s"
+                .formatted(PackedProgram.DRIVER, GuestDriver.STATE_FLAG, "-pmemPercentage=50 2>&1"),
+            Duration.ofMinutes(3));
+    assertThat(refused.exitCode()).as(refused.stdout()).isEqualTo(1);
+    assertThat(refused.stdout())
+        .contains("expected the volume group %s on %s".formatted(group, device));
+    guest.run("dd if=/run/label of=%s bs=4k count=1 conv=fsync".formatted(device));
+
+    start(50);
+    driver().delete(volume);
+  }
+
   /** Nobody changes the mode back, so this is the last test. */
   @Order(Integer.MAX_VALUE)
   @Test

@@ -9,6 +9,7 @@ import io.pmemcsi.driver.command.ProcessRunner;
 import io.pmemcsi.driver.kata.ImageFiles;
 import io.pmemcsi.driver.loop.LoopDevices;
 import io.pmemcsi.driver.mount.FilesystemType;
+import io.pmemcsi.testbed.guest.ExecResult;
 import io.pmemcsi.testbed.guest.GuestProgram;
 import io.pmemcsi.testbed.guest.PmemGuest;
 import io.pmemcsi.testbed.guest.WithPmemGuest;
@@ -40,6 +41,8 @@ class MemoryWithoutLabelsIT {
           + PackedProgram.DRIVER
           + " -mode=force-convert-raw-namespaces -nodeid=guest -drivername=pmem-csi.intel.com"
           + " -nodeSelector='{\"storage\":\"pmem\"}'";
+
+  private static final String FOREIGN = "3f8a2c1e-5d0b-4c57-9a9e-6f1f0f6d2b11";
 
   private static final String RAW = "raw\nraw";
 
@@ -205,5 +208,22 @@ class MemoryWithoutLabelsIT {
       assertThat(driver.list()).isEmpty();
       assertThat(guest.run("lvs --noheadings -o lv_name")).isEmpty();
     }
+    assertOnlyRawMemoryIsConverted();
+  }
+
+  private void assertOnlyRawMemoryIsConverted() {
+    guest.run(
+        """
+        set -e
+        vgremove -q -f -y ndbus0region1fsdax; pvremove -q -y /dev/pmem1
+        mkfs.ext4 -q -F -U %s /dev/pmem1 16M
+        """
+            .formatted(FOREIGN));
+
+    ExecResult again = guest.exec(CONVERT + " 2>&1", Duration.ofMinutes(3));
+
+    assertThat(again.exitCode()).as(again.stdout()).isEqualTo(1);
+    assertThat(again.stdout()).contains("ext4").contains("wipefs --all removes it");
+    assertThat(guest.run("blkid --probe -o value -s UUID /dev/pmem1")).isEqualTo(FOREIGN);
   }
 }
