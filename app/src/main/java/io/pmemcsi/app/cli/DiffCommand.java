@@ -108,9 +108,6 @@ final class DiffCommand implements Callable<Integer> {
       throw e;
     } catch (FatalException e) {
       throw new UsageException(String.valueOf(e.getMessage()), e);
-    } catch (KubernetesClientException e) {
-      throw new UsageException(
-          "the API server refuses or cannot be reached: %s".formatted(reason(e)), e);
     } catch (RuntimeException e) {
       throw new UsageException("this should not have happened: " + e, e);
     }
@@ -125,7 +122,9 @@ final class DiffCommand implements Callable<Integer> {
     Optional<Path> file = file();
     file.or(() -> Kubeconfig.usual(surroundings)).ifPresent(Kubeconfig::check);
     boolean same = true;
+    String server = "";
     try (KubernetesClient client = ApiAccess.client(file)) {
+      server = client.getMasterUrl().toString();
       var facts = new ClusterProbe(client).facts(namespace, image(client));
       OperatorConfig defaults = given.orElseGet(() -> ofTheOperator(client));
       var preview = new Preview(client, facts, defaults, Clock.systemUTC());
@@ -134,6 +133,11 @@ final class DiffCommand implements Callable<Integer> {
         surroundings.out().print(diff.describe());
         same &= diff.isEmpty();
       }
+    } catch (KubernetesClientException e) {
+      throw new UsageException(
+          "the API server %s refuses or cannot be reached: %s; check --kubeconfig or KUBECONFIG"
+              .formatted(server, reason(e)),
+          e);
     }
     surroundings.out().flush();
     return same ? SAME : DIFFERENT;

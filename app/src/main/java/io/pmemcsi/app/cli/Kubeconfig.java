@@ -1,5 +1,8 @@
 package io.pmemcsi.app.cli;
 
+import io.fabric8.kubernetes.api.model.Config;
+import io.fabric8.kubernetes.api.model.NamedContext;
+import io.fabric8.kubernetes.client.utils.Serialization;
 import io.pmemcsi.app.render.ResourceFile;
 import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.base.error.UsageException;
@@ -53,10 +56,22 @@ final class Kubeconfig {
         throw new FatalException(
             "it is a %s, not a Config: name a file like ~/.kube/config".formatted(first.kind()));
       }
+      requireCurrentContext(Serialization.unmarshal(first.json(), Config.class));
     } catch (UsageException e) {
       throw new UsageException("kubeconfig %s".formatted(e.getMessage()), e);
     } catch (FatalException e) {
       throw new FatalException("kubeconfig %s: %s".formatted(file, e.getMessage()), e);
+    }
+  }
+
+  /** Without one the client would look for a cluster somewhere else. */
+  private static void requireCurrentContext(Config config) {
+    List<String> contexts = config.getContexts().stream().map(NamedContext::getName).toList();
+    String current = String.valueOf(config.getCurrentContext());
+    if (!contexts.contains(current)) {
+      throw new FatalException(
+          "current-context \"%s\" is not among its contexts %s: choose one of them"
+              .formatted(current, contexts));
     }
   }
 }

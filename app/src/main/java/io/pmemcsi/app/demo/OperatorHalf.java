@@ -75,6 +75,9 @@ final class OperatorHalf {
         edit(client, name(plain), objects);
         delete(client, name(plain), objects);
 
+        narrator.say(
+            "\nThe next sample has a controller. It is not part of this release: on a cluster the"
+                + " status stays Initializing.");
         delete(client, name(withController), create(client, WITH_CONTROLLER, withController));
 
         new TemplateDriver(narrator, client, this::await)
@@ -146,7 +149,9 @@ final class OperatorHalf {
     client.resources(PmemCSIDeployment.class).withName(name).delete();
     await(
         "all objects to go",
-        () -> objects.stream().allMatch(object -> find(client, object).isEmpty()));
+        () ->
+            objects.stream().allMatch(object -> find(client, object).isEmpty())
+                && client.resources(PmemCSIDeployment.class).withName(name).get() == null);
     narrator.say("All %d objects are gone after %s.".formatted(objects.size(), since(start)));
   }
 

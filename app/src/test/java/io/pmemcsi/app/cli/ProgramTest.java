@@ -167,6 +167,18 @@ class ProgramTest {
   }
 
   @Test
+  void aKubeconfigWithoutItsCurrentContextIsNamed(@TempDir Path folder) throws Exception {
+    Path file = kubeconfig(folder, "http://127.0.0.1:1", "");
+    Files.writeString(
+        file, Files.readString(file).replaceAll("current-context: .*", "current-context: gone"));
+
+    assertThat(run("operator -v=0 -image=i --kubeconfig=" + file)).isEqualTo(1);
+    assertThat(err())
+        .startsWith("pmem-csi: kubeconfig %s: current-context \"gone\" is not".formatted(file))
+        .hasLineCount(1);
+  }
+
+  @Test
   void theUsualKubeconfigIsCheckedToo(@TempDir Path home) throws Exception {
     Path file = Files.createDirectory(home.resolve(".kube")).resolve("config");
     Files.writeString(file, "apiVersion: v1\nkind: Pod\n");
