@@ -364,18 +364,6 @@ class FormatOnceIT extends OwnDriver {
     csi.unstage(volume.getVolumeId(), scratch.pod("staging"));
   }
 
-  @Test
-  void formattingThatWasInterruptedIsDoneAgain() throws IOException {
-    Volume volume = csi.create("pvc-1", 16 * MIB);
-    driver.close();
-    write(volume, new Contents.Formatting(new Contents.Filesystem("xfs", UUID.randomUUID())));
-    start();
-
-    csi.stage(volume, scratch.pod("staging"), mount("ext4"));
-
-    csi.unstage(volume.getVolumeId(), scratch.pod("staging"));
-  }
-
   private static VolumeId id(Volume volume) {
     return new VolumeId(volume.getVolumeId());
   }

@@ -9,7 +9,8 @@ import org.slf4j.LoggerFactory;
 final class LeaderDuty implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(LeaderDuty.class);
-  private static final Duration PAUSE = Duration.ofSeconds(2);
+  private static final Duration FIRST_PAUSE = Duration.ofSeconds(2);
+  private static final Duration LONGEST_PAUSE = Duration.ofMinutes(2);
 
   private final String title;
   private final Runnable duty;
@@ -33,6 +34,7 @@ final class LeaderDuty implements AutoCloseable {
   }
 
   private void doUntilDone() {
+    Duration pause = FIRST_PAUSE;
     while (!isClosed()) {
       try {
         duty.run();
@@ -40,15 +42,17 @@ final class LeaderDuty implements AutoCloseable {
       } catch (RuntimeException e) {
         if (!isClosed()) {
           LOG.atWarn().addKeyValue("duty", title).setCause(e).log("Failed, and is tried again.");
-          rest();
+          rest(pause);
+          Duration longer = pause.multipliedBy(2);
+          pause = longer.compareTo(LONGEST_PAUSE) < 0 ? longer : LONGEST_PAUSE;
         }
       }
     }
   }
 
-  private static void rest() {
+  private static void rest(Duration pause) {
     try {
-      Thread.sleep(PAUSE);
+      Thread.sleep(pause);
     } catch (InterruptedException e) {
       // the end of the program: nobody waits for it
       Thread.currentThread().interrupt();

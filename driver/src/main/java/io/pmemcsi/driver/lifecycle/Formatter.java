@@ -49,8 +49,6 @@ public final class Formatter {
       case Contents.Formatted(Filesystem expected, Optional<Filesystem> _) ->
           check(entry).recorded(expected, signatures.probe(device.path()), wanted);
       case Contents.Blank(Optional<UUID> planned) -> first(entry, device, planned, wanted);
-      case Contents.Formatting(Filesystem planned) ->
-          first(entry, device, Optional.of(planned.uuid()), wanted);
       case Contents.RawBlock _ -> useOfBlockUser(entry, signatures.probe(device.path()), wanted);
       case Contents.Creating _, Contents.Deleting _ ->
           throw RefusedException.precondition("volume %s is not whole".formatted(entry.id()));
@@ -125,13 +123,7 @@ public final class Formatter {
 
   /** Gives a fresh volume to a user of the raw device: from now on the content is theirs. */
   void handOutRaw(LedgerEntry entry) {
-    boolean fresh =
-        volumes
-            .contents(entry)
-            .filter(
-                there -> there instanceof Contents.Blank || there instanceof Contents.Formatting)
-            .isPresent();
-    if (fresh) {
+    if (volumes.contents(entry).orElse(null) instanceof Contents.Blank) {
       // durable before anybody can write to the device, so that it is never formatted later
       volumes.record(entry, new Contents.RawBlock());
     }

@@ -173,7 +173,7 @@ public final class Volumes {
       case Contents.Deleting _ ->
           throw RefusedException.precondition(
               "volume %s is being deleted, call DeleteVolume again".formatted(entry.id()));
-      case Contents.Blank _, Contents.Formatting _, Contents.Formatted _, Contents.RawBlock _ -> {}
+      case Contents.Blank _, Contents.Formatted _, Contents.RawBlock _ -> {}
     }
     return device(entry);
   }

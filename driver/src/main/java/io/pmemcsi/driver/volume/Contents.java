@@ -31,9 +31,6 @@ public sealed interface Contents {
     }
   }
 
-  /** mkfs was started, nobody has mounted the result: what first builds of 2.0 wrote. */
-  record Formatting(Filesystem filesystem) implements Contents {}
-
   /**
    * Holds this filesystem, and maybe data.
    *

@@ -58,9 +58,10 @@ final class LedgerJson {
         json.put("state", "blank");
         planned.ifPresent(uuid -> json.put("uuid", uuid.toString()));
       }
-      case Contents.Formatting(Filesystem filesystem) -> put(json, "formatting", filesystem);
       case Contents.Formatted(Filesystem filesystem, Optional<Filesystem> image) -> {
-        put(json, "formatted", filesystem);
+        json.put("state", "formatted");
+        json.put("filesystem", filesystem.type());
+        json.put("uuid", filesystem.uuid().toString());
         image.ifPresent(
             inside -> {
               json.put("image", inside.type());
@@ -79,19 +80,12 @@ final class LedgerJson {
     return switch (state) {
       case "creating" -> new Contents.Creating();
       case "blank" -> new Contents.Blank(planned(json));
-      case "formatting" -> new Contents.Formatting(filesystem(json, "filesystem", "uuid"));
       case "formatted" ->
           new Contents.Formatted(filesystem(json, "filesystem", "uuid"), imageFilesystem(json));
       case "block" -> new Contents.RawBlock();
       case "deleting" -> new Contents.Deleting();
       default -> throw new IOException("unknown state \"%s\"".formatted(state));
     };
-  }
-
-  private static void put(Map<String, Object> json, String state, Filesystem filesystem) {
-    json.put("state", state);
-    json.put("filesystem", filesystem.type());
-    json.put("uuid", filesystem.uuid().toString());
   }
 
   private static Optional<UUID> planned(Json json) throws IOException {

@@ -137,7 +137,6 @@ class LedgerTest {
         new Contents.Creating(),
         Contents.Blank.wiped(),
         new Contents.Blank(Optional.empty()),
-        new Contents.Formatting(filesystem),
         new Contents.Formatted(filesystem),
         new Contents.Formatted(filesystem, Optional.of(new Filesystem("xfs", UUID.randomUUID()))),
         new Contents.RawBlock(),
