@@ -127,6 +127,19 @@ class PreviewTest {
         .contains("0 created, 2 changed, ");
   }
 
+  /** Times are counted in whole seconds, and the name would decide within one. */
+  @Test
+  void whatExistsIsOlderThanWhatNobodyHasAppliedYet() {
+    client.resource(fromTemplate("any:1")).create();
+    CSIDriverDeployment rival = fromTemplate("any:1");
+    rival.getMetadata().setName("a-rival");
+
+    assertThat(preview(rival).describe())
+        .contains(
+            "the operator would write nothing: CSIDriverDeployment \"templates\" in namespace"
+                + " \"pmem-csi\", which is older, has the driver name");
+  }
+
   @Test
   void nothingIsWritten() {
     settle("deviceMode: lvm");
@@ -173,24 +186,25 @@ class PreviewTest {
         Clock.systemUTC());
   }
 
-  private static HasMetadata fromTemplate(String image) {
-    return new Rendering()
-        .read(
-            """
-            apiVersion: csidriver.storage.openshift.io/v1alpha1
-            kind: CSIDriverDeployment
-            metadata: {name: templates, namespace: %s}
-            spec:
-              driverName: templates.example.com
-              driverSocket: /run/csi/csi.sock
-              nodeUpdateStrategy: Draining
-              storageClassTemplates: [{metadata: {name: from-template}}]
-              driverPerNodeTemplate:
+  private static CSIDriverDeployment fromTemplate(String image) {
+    return (CSIDriverDeployment)
+        new Rendering()
+            .read(
+                """
+                apiVersion: csidriver.storage.openshift.io/v1alpha1
+                kind: CSIDriverDeployment
+                metadata: {name: templates, namespace: %s}
                 spec:
-                  containers:
-                  - {name: driver, image: "%s", securityContext: {privileged: true}}
-            """
-                .formatted(NAMESPACE, image));
+                  driverName: templates.example.com
+                  driverSocket: /run/csi/csi.sock
+                  nodeUpdateStrategy: Draining
+                  storageClassTemplates: [{metadata: {name: from-template}}]
+                  driverPerNodeTemplate:
+                    spec:
+                      containers:
+                      - {name: driver, image: "%s", securityContext: {privileged: true}}
+                """
+                    .formatted(NAMESPACE, image));
   }
 
   private void settle(String spec) {

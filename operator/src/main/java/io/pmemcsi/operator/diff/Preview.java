@@ -27,7 +27,6 @@ import io.pmemcsi.operator.generic.OperatorConfig;
 import io.pmemcsi.operator.pmem.PmemPreview;
 import io.pmemcsi.operator.pmem.PmemReconciler;
 import java.time.Clock;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -43,6 +42,12 @@ public final class Preview {
 
   /** Stands in for what only the server can give to a resource that it does not have yet. */
   private static final String NO_UID = "00000000-0000-0000-0000-000000000000";
+
+  /**
+   * Later than all that exists: whatever is in the cluster already is older, even by less than the
+   * second in which times are counted, and by whichever clock.
+   */
+  private static final String NOT_CREATED_YET = "9999-12-31T23:59:59Z";
 
   private final KubernetesClient client;
   private final ClusterFacts facts;
@@ -72,8 +77,7 @@ public final class Preview {
     var metadata = resource.getMetadata();
     metadata.setUid(live.map(found -> found.getMetadata().getUid()).orElse(NO_UID));
     metadata.setCreationTimestamp(
-        live.map(found -> found.getMetadata().getCreationTimestamp())
-            .orElseGet(() -> clock.instant().truncatedTo(ChronoUnit.SECONDS).toString()));
+        live.map(found -> found.getMetadata().getCreationTimestamp()).orElse(NOT_CREATED_YET));
     return switch (resource) {
       case PmemCSIDeployment pmem ->
           run(

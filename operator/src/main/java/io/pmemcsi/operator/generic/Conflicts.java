@@ -41,15 +41,15 @@ record Conflicts(OperatorConfig config, Holders holders) {
                 lines.add(line(lost, title(other), isOlder(other, resource)));
               }
             });
+    String driverName = Claims.of(resource, config).driverName();
     sameNamedPmem
         .filter(pmem -> isOlder(pmem, resource))
+        .filter(_ -> !isHeldBy(holders.ofDriver(driverName), resource))
         .ifPresent(
             pmem ->
                 lines.add(
                     line(
-                        List.of(
-                            "the driver name \"%s\""
-                                .formatted(Claims.of(resource, config).driverName())),
+                        List.of("the driver name \"%s\"".formatted(driverName)),
                         "PmemCSIDeployment \"%s\"".formatted(pmem.getMetadata().getName()),
                         true)));
     return lines;

@@ -113,19 +113,22 @@ class ConflictsTest {
   @Test
   void pmemDriverOfTheSameNameIsAConflict() {
     var younger = resource("younger", 2, "driverName: pmem-csi.intel.com");
-    var pmem = new PmemCSIDeployment();
-    pmem.setMetadata(
-        new ObjectMetaBuilder()
-            .withName("pmem-csi.intel.com")
-            .withUid("u")
-            .withCreationTimestamp("2030-01-01T00:00:01Z")
-            .build());
 
-    assertThat(CONFLICTS.of(younger, List.of(), Optional.of(pmem)))
+    assertThat(CONFLICTS.of(younger, List.of(), Optional.of(pmem(1))))
         .singleElement()
         .asString()
         .startsWith(
             "PmemCSIDeployment \"pmem-csi.intel.com\", which is older, has the driver name");
+  }
+
+  @Test
+  void pmemDriverOfTheSameSecondDoesNotTakeANameThatIsHeld() {
+    var first = resource("first", 2, "driverName: pmem-csi.intel.com");
+
+    assertThat(
+            new Conflicts(OperatorConfig.DEFAULT, held(Map.of("pmem-csi.intel.com", "uid-first")))
+                .of(first, List.of(), Optional.of(pmem(2))))
+        .isEmpty();
   }
 
   @Test
@@ -221,6 +224,17 @@ class ConflictsTest {
               volumes: [{name: v, hostPath: {path: %s}}]
         """
             .formatted(folder));
+  }
+
+  private static PmemCSIDeployment pmem(int second) {
+    var pmem = new PmemCSIDeployment();
+    pmem.setMetadata(
+        new ObjectMetaBuilder()
+            .withName("pmem-csi.intel.com")
+            .withUid("u")
+            .withCreationTimestamp("2030-01-01T00:00:0%dZ".formatted(second))
+            .build());
+    return pmem;
   }
 
   private static Holders held(Map<String, String> holders) {
