@@ -169,10 +169,15 @@ class ControllerConformanceIT extends SharedDriver {
     }
 
     @Test
-    void anEntryIsTheVolumeThatCreateReturned() {
+    void anEntryHasTheIdAndTheCapacityThatCreateReturned() {
       Volume volume = csi.create("pvc", MIB);
 
-      assertThat(list(0, "").getEntries(0).getVolume()).isEqualTo(volume);
+      assertThat(list(0, "").getEntries(0).getVolume())
+          .isEqualTo(
+              Volume.newBuilder()
+                  .setVolumeId(volume.getVolumeId())
+                  .setCapacityBytes(volume.getCapacityBytes())
+                  .build());
     }
 
     @ParameterizedTest

@@ -52,8 +52,9 @@ class StateIT extends OwnDriver {
                 .controller()
                 .listVolumes(ListVolumesRequest.getDefaultInstance())
                 .getEntriesList())
-        .extracting(entry -> entry.getVolume())
-        .containsExactly(volume);
+        .extracting(entry -> entry.getVolume().getVolumeId())
+        .containsExactly(volume.getVolumeId());
+    assertThat(csi.create("pvc-1", 100 * MIB)).isEqualTo(volume);
     assertThat(findings()).isEmpty();
     csi.delete(volume.getVolumeId());
     assertThat(free()).isEqualTo(FileModeDriver.POOL);

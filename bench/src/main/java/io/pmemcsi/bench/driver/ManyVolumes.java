@@ -20,7 +20,10 @@ import java.util.List;
 public final class ManyVolumes implements Benchmark {
 
   private static final int VOLUMES = 1_000;
-  private static final int WARM_UP = 500;
+
+  /** Real callers are compiled programs: until this JVM is one, too, it measures itself. */
+  private static final int WARM_UP = 2_000;
+
   private static final int ROUNDS = 301;
   private static final long SIZE = 4L << 20;
 

@@ -48,11 +48,18 @@ final class VolumeMessages {
         .compute(
             entry.id(),
             (_, made) ->
-                made != null && made.from().equals(entry)
-                    ? made
-                    : new Made(
-                        entry,
-                        ListVolumesResponse.Entry.newBuilder().setVolume(volume(entry)).build()))
+                made != null && made.from().equals(entry) ? made : new Made(entry, inList(entry)))
         .message();
+  }
+
+  /**
+   * Id and capacity, as the original told them: whoever lists volumes wants to know which there
+   * are, and a node that is full of them is to say so quickly.
+   */
+  private static ListVolumesResponse.Entry inList(LedgerEntry entry) {
+    return ListVolumesResponse.Entry.newBuilder()
+        .setVolume(
+            Volume.newBuilder().setVolumeId(entry.id().value()).setCapacityBytes(entry.sizeBytes()))
+        .build();
   }
 }
