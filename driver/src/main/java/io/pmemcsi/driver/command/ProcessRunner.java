@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -18,6 +19,7 @@ import org.slf4j.LoggerFactory;
 public final class ProcessRunner implements CommandRunner {
 
   private static final Logger LOG = LoggerFactory.getLogger(ProcessRunner.class);
+  private static final Duration DYING = Duration.ofSeconds(5);
 
   @Override
   public CommandResult run(Command command) {
@@ -63,6 +65,8 @@ public final class ProcessRunner implements CommandRunner {
       // somebody whom the tool has left running may hold its outputs open
       if (!ended || !isComplete(out, deadline) || !isComplete(err, deadline)) {
         killTree(process);
+        // one that hangs in the kernel does not die at once, if ever
+        process.waitFor(DYING.toMillis(), TimeUnit.MILLISECONDS);
         throw ToolFailedException.timedOut(command, soFar(err));
       }
     } catch (InterruptedException e) {

@@ -42,6 +42,7 @@ public final class Audit {
   private final boolean repair;
   private final List<Finding> findings = new ArrayList<>();
   private final Set<VolumeId> unavailable = new HashSet<>();
+  private final Set<VolumeId> beingMade = new HashSet<>();
   private final Map<DeviceMode, List<String>> hiddenParts = new EnumMap<>(DeviceMode.class);
 
   private Audit(Ledger ledger, Devices devices, NodeState node, boolean repair) {
@@ -63,6 +64,12 @@ public final class Audit {
 
   private AuditReport run() {
     List<LedgerEntry> entries = List.copyOf(ledger.entries());
+    // before the look at the devices: a tool that has ended by then has left one that is seen
+    entries.stream()
+        .filter(this::isCreating)
+        .map(LedgerEntry::id)
+        .filter(devices::isBeingMade)
+        .forEach(beingMade::add);
     Map<VolumeId, Device> found = findDevices(entries);
     ledger.damaged().forEach((id, why) -> find(Kind.DAMAGED_RECORD, id, why, false));
     for (LedgerEntry entry : entries) {
@@ -166,9 +173,17 @@ public final class Audit {
 
   private void check(LedgerEntry entry, Optional<Device> device) {
     Optional<Contents> contents = ledger.contents(entry.id());
-    boolean creating = contents.filter(c -> c instanceof Contents.Creating).isPresent();
+    boolean creating = isCreating(entry);
     boolean deleting = contents.filter(c -> c instanceof Contents.Deleting).isPresent();
     if (device.isEmpty()) {
+      if (beingMade.contains(entry.id())) {
+        find(
+            Kind.UNFINISHED_CREATE,
+            entry.id(),
+            "a tool is making its device, calling CreateVolume after that finishes it",
+            false);
+        return;
+      }
       String hidden = hidden(entry);
       if ((creating || deleting) && hidden.isEmpty()) {
         repaired(
@@ -221,6 +236,10 @@ public final class Audit {
           "is mounted at %s by somebody else".formatted(mounted.getFirst().mountPoint()),
           false);
     }
+  }
+
+  private boolean isCreating(LedgerEntry entry) {
+    return ledger.contents(entry.id()).filter(c -> c instanceof Contents.Creating).isPresent();
   }
 
   /** Where a device that is not found may be; empty when it can be nowhere. */

@@ -3,11 +3,14 @@ package io.pmemcsi.driver.lifecycle;
 import io.pmemcsi.driver.command.Cancellation;
 import io.pmemcsi.driver.device.Capacity;
 import io.pmemcsi.driver.device.DeviceManager;
+import io.pmemcsi.driver.device.RunningMakers;
 import io.pmemcsi.driver.volume.DeviceMode;
 import io.pmemcsi.driver.volume.LedgerEntry;
+import io.pmemcsi.driver.volume.VolumeId;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,6 +24,7 @@ public final class Devices {
 
   private final DeviceManager current;
   private final Function<DeviceMode, DeviceManager> opener;
+  private final Predicate<VolumeId> beingMade;
   private final Map<DeviceMode, DeviceManager> others = new ConcurrentHashMap<>();
   private volatile Measured measured = new Measured.Failed("the capacity was not measured yet");
 
@@ -38,8 +42,17 @@ public final class Devices {
    *     nothing new
    */
   public Devices(DeviceManager current, Function<DeviceMode, DeviceManager> opener) {
+    this(current, opener, RunningMakers.HERE::isMaking);
+  }
+
+  /** The same with another way to tell whether a tool is at work for a volume. */
+  Devices(
+      DeviceManager current,
+      Function<DeviceMode, DeviceManager> opener,
+      Predicate<VolumeId> beingMade) {
     this.current = current;
     this.opener = opener;
+    this.beingMade = beingMade;
   }
 
   public DeviceManager current() {
@@ -54,6 +67,14 @@ public final class Devices {
   /** The manager of a mode. */
   DeviceManager of(DeviceMode mode) {
     return mode == current.mode() ? current : others.computeIfAbsent(mode, opener);
+  }
+
+  /**
+   * Whether a tool is making the device of a volume at this moment, for whichever call. Only a look
+   * at the devices that comes later can tell that there is none.
+   */
+  boolean isBeingMade(VolumeId id) {
+    return beingMade.test(id);
   }
 
   /** The mode that a volume was made in. */

@@ -275,6 +275,7 @@ public final class Volumes {
           "volume \"%s\" is still being deleted, call DeleteVolume again first".formatted(name));
     }
     if (contents.isPresent() && contents.get() instanceof Contents.Creating) {
+      lookAfterTools(entry);
       return finish(entry, size, true);
     }
     if (!size.includes(entry.sizeBytes())) {
@@ -283,6 +284,26 @@ public final class Volumes {
               .formatted(name, entry.sizeBytes(), size));
     }
     return entry;
+  }
+
+  /**
+   * A tool outlives the driver that has started it. What it makes is neither to be made a second
+   * time, in another volume group for example, nor to be left to nobody.
+   */
+  private void lookAfterTools(LedgerEntry entry) {
+    refuseWhileMade(entry);
+    // one may have ended since the devices were last asked for, and what is remembered is older
+    devices.of(entry).list();
+  }
+
+  private void refuseWhileMade(LedgerEntry entry) {
+    if (devices.isBeingMade(entry.id())) {
+      throw new RefusedException(
+          Status.Code.ABORTED,
+          "a tool that an interrupted call has left is still making the device of volume \"%s\","
+                  .formatted(entry.name())
+              + " call again when it has ended");
+    }
   }
 
   /**
@@ -349,6 +370,7 @@ public final class Volumes {
   /** Takes a failed creation back; what cannot be undone stays recorded and can be tried again. */
   private void undo(LedgerEntry entry, RuntimeException reason) {
     try {
+      refuseWhileMade(entry); // a tool that could not be killed goes on
       devices.of(entry).delete(entry.id(), false);
       ledger.remove(entry.id());
     } catch (RuntimeException e) {
@@ -361,6 +383,9 @@ public final class Volumes {
   }
 
   private void deleteLocked(LedgerEntry entry) {
+    if (isUnfinished(entry)) {
+      lookAfterTools(entry);
+    }
     refuseHidden(entry);
     usages.refuseInUse(entry, devices.of(entry));
     Optional<Contents> before = ledger.contents(entry.id());

@@ -3,6 +3,7 @@ package io.pmemcsi.driver.lifecycle;
 import static io.pmemcsi.driver.device.RecordedTools.recorded;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.grpc.Status;
 import io.pmemcsi.driver.device.DeviceException;
@@ -10,6 +11,7 @@ import io.pmemcsi.driver.device.Eraser;
 import io.pmemcsi.driver.device.RecordedTools;
 import io.pmemcsi.driver.device.lvm.LvmDevices;
 import io.pmemcsi.driver.mount.KernelMounts;
+import io.pmemcsi.driver.mount.MountTable;
 import io.pmemcsi.driver.mount.Mounts;
 import io.pmemcsi.driver.mount.Signatures;
 import io.pmemcsi.driver.volume.Contents;
@@ -20,7 +22,11 @@ import io.pmemcsi.driver.volume.LedgerEntry;
 import io.pmemcsi.driver.volume.VolumeId;
 import io.pmemcsi.driver.volume.VolumeParameters;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -34,17 +40,14 @@ class ResumedCreationTest {
       BEFORE.replace("aaa-09ee4ba0d6cf4c5ad0a9da5e7a12be5c2a7e4dd8b7a83d3b21e3d3b5", ID.value());
 
   @TempDir Path folder;
+  private final Set<VolumeId> beingMade = new HashSet<>();
+  private final RecordedTools tools = new RecordedTools();
   private Ledger ledger;
+  private Devices devices;
   private Volumes volumes;
 
   @BeforeEach
-  void theToolEndsBetweenOurLookAndOurCommand() {
-    RecordedTools tools = new RecordedTools();
-    tools.answer("lvm fullreport", BEFORE).answer("lvm fullreport", AFTER);
-    tools.fail(
-        "lvcreate",
-        "  Logical Volume \"%s\" already exists in volume group \"ndbus0region1fsdax\""
-            .formatted(ID));
+  void open() {
     LvmDevices lvm =
         new LvmDevices(
             tools,
@@ -53,14 +56,17 @@ class ResumedCreationTest {
             4L << 30,
             List::of);
     ledger = Ledger.open(folder.resolve("state"), new DurableFiles());
+    devices =
+        new Devices(
+            lvm,
+            mode -> {
+              throw new IllegalStateException("there is no mode " + mode);
+            },
+            beingMade::contains);
     volumes =
         new Volumes(
             ledger,
-            new Devices(
-                lvm,
-                mode -> {
-                  throw new AssertionError(mode);
-                }),
+            devices,
             new Signatures(tools),
             new VolumeLocks(),
             new Usages(new Mounts(tools, new KernelMounts())));
@@ -70,16 +76,88 @@ class ResumedCreationTest {
     return volumes.create("slow", SIZE, VolumeParameters.DEFAULTS);
   }
 
-  @Test
-  void theDeviceOfAnInterruptedCallIsKeptAndTheNextCallFinishesIt() {
+  private void interrupted() {
     ledger.write(ID, new Contents.Creating());
     ledger.write(
         new LedgerEntry(
             ID, SIZE.requiredBytes(), VolumeParameters.DEFAULTS.named("slow", DeviceMode.LVM)));
+  }
 
-    assertThatThrownBy(this::create)
+  private void theToolEndsBetweenOurLookAndOurCommand() {
+    tools.answer("lvm fullreport", BEFORE).answer("lvm fullreport", AFTER);
+    tools.fail(
+        "lvcreate",
+        "  Logical Volume \"%s\" already exists in volume group \"ndbus0region1fsdax\""
+            .formatted(ID));
+  }
+
+  private static void assertAborted(ThrowingCallable call) {
+    assertThatThrownBy(call)
         .isInstanceOfSatisfying(
             RefusedException.class, e -> assertThat(e.code()).isEqualTo(Status.Code.ABORTED));
+  }
+
+  private AuditReport start() {
+    return Audit.repair(
+        ledger, devices, new NodeState(new MountTable(List.of()), Map.of(), List.of(), Map.of()));
+  }
+
+  @Test
+  void aStartKeepsTheRecordWhileTheToolIsAtWorkAndDropsItAfterwards() {
+    tools.answer("lvm fullreport", BEFORE);
+    interrupted();
+    beingMade.add(ID);
+
+    assertThat(start().open())
+        .extracting(AuditReport.Finding::kind, AuditReport.Finding::volume)
+        .contains(tuple(AuditReport.Kind.UNFINISHED_CREATE, ID));
+    assertThat(ledger.find(ID)).isPresent();
+
+    beingMade.clear();
+    start();
+    assertThat(ledger.find(ID)).isEmpty();
+  }
+
+  @Test
+  void nothingIsMadeOrForgottenWhileTheToolIsAtWork() {
+    tools.answer("lvm fullreport", BEFORE);
+    interrupted();
+    beingMade.add(ID);
+
+    assertAborted(this::create);
+    assertAborted(() -> volumes.delete(ID.value()));
+
+    assertThat(ledger.find(ID)).isPresent();
+    assertThat(tools.changes()).isEmpty();
+  }
+
+  @Test
+  void whatTheToolHasMadeSinceTheLastLookIsUsed() {
+    tools.answer("lvm fullreport", BEFORE).answer("lvm fullreport", AFTER);
+    devices.measure(); // remembers that there is no such device
+    interrupted();
+
+    assertThat(create().sizeBytes()).isEqualTo(SIZE.requiredBytes());
+    assertThat(tools.changes()).noneMatch(change -> change.startsWith("lvcreate"));
+  }
+
+  @Test
+  void aToolThatCouldNotBeKilledKeepsItsRecord() {
+    tools.answer("lvm fullreport", BEFORE);
+    tools.fail("lvcreate", "device-mapper: reload ioctl failed");
+    beingMade.add(ID);
+
+    assertThatThrownBy(this::create).isInstanceOf(DeviceException.ToolFailed.class);
+
+    assertThat(ledger.contents(ID)).contains(new Contents.Creating());
+  }
+
+  @Test
+  void theDeviceOfAnInterruptedCallIsKeptAndTheNextCallFinishesIt() {
+    theToolEndsBetweenOurLookAndOurCommand();
+    interrupted();
+
+    assertAborted(this::create);
     assertThat(ledger.contents(ID)).contains(new Contents.Creating());
 
     assertThat(create().sizeBytes()).isEqualTo(SIZE.requiredBytes());
@@ -88,6 +166,8 @@ class ResumedCreationTest {
 
   @Test
   void aDeviceThatSomebodyElseHasMadeMeanwhileIsNot() {
+    theToolEndsBetweenOurLookAndOurCommand();
+
     assertThatThrownBy(this::create).isInstanceOf(DeviceException.Exists.class);
 
     assertThat(ledger.find(ID)).isEmpty();

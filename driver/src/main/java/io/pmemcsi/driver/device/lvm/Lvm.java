@@ -4,6 +4,7 @@ import io.pmemcsi.driver.command.Command;
 import io.pmemcsi.driver.command.CommandRunner;
 import io.pmemcsi.driver.command.ToolFailedException;
 import io.pmemcsi.driver.device.DeviceException;
+import io.pmemcsi.driver.device.RunningMakers;
 import io.pmemcsi.driver.device.ndctl.NamespaceMode;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -108,7 +109,13 @@ final class Lvm {
   void createVolume(String group, String name, long bytes) {
     runner.run(
         Command.of(
-            "lvcreate", "--yes", "-Zn", "-Wn", "--size=" + bytes + "b", "--name=" + name, group));
+            "lvcreate",
+            "--yes",
+            "-Zn",
+            "-Wn",
+            "--size=" + bytes + "b",
+            RunningMakers.nameOption(name),
+            group));
   }
 
   void extendVolume(String group, String name, long bytes) {

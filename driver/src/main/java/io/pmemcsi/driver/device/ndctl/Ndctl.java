@@ -4,6 +4,7 @@ import io.pmemcsi.driver.command.Command;
 import io.pmemcsi.driver.command.CommandRunner;
 import io.pmemcsi.driver.command.ToolFailedException;
 import io.pmemcsi.driver.device.DeviceException;
+import io.pmemcsi.driver.device.RunningMakers;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -60,7 +61,7 @@ public final class Ndctl {
     command.add("--region=" + region.device());
     command.add("--mode=" + mode.text());
     command.add("--size=" + rawBytes);
-    command.add("--name=" + name);
+    command.add(RunningMakers.nameOption(name));
     command.addAll(
         switch (mode) {
           case FSDAX -> List.of("--map=dev", "--align=" + NamespaceMode.HUGE_PAGE);

@@ -1,0 +1,25 @@
+package io.pmemcsi.driver.device;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pmemcsi.driver.volume.VolumeId;
+import org.junit.jupiter.api.Test;
+
+class RunningMakersTest {
+
+  @Test
+  void aToolIsFoundAsLongAsItRuns() throws Exception {
+    VolumeId id = VolumeId.fromName("orphan of " + ProcessHandle.current().pid());
+    Process tool =
+        new ProcessBuilder("sh", "-c", "read line", "sh", RunningMakers.nameOption(id.value()))
+            .start();
+    try {
+      assertThat(RunningMakers.HERE.isMaking(id)).isTrue();
+      assertThat(RunningMakers.HERE.isMaking(VolumeId.fromName("another"))).isFalse();
+    } finally {
+      tool.getOutputStream().close(); // what it waits for
+      tool.waitFor();
+    }
+    assertThat(RunningMakers.HERE.isMaking(id)).isFalse();
+  }
+}
