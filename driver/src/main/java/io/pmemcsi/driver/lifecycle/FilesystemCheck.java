@@ -4,6 +4,7 @@ import io.pmemcsi.driver.mount.FilesystemType;
 import io.pmemcsi.driver.mount.Signatures.Found;
 import io.pmemcsi.driver.volume.Contents.Filesystem;
 import java.util.Optional;
+import java.util.UUID;
 
 /**
  * Compares what was found on a device with what has to be there. Whatever differs is refused with
@@ -35,6 +36,17 @@ record FilesystemCheck(String holder) {
       }
       case Found.Nothing _, Found.Unreadable _ -> throw damaged(expected, found);
     };
+  }
+
+  /** What is there, to be recorded: without a UUID it could not be told from any other one. */
+  Filesystem identified(Found.Signature there) {
+    try {
+      return new Filesystem(there.type(), UUID.fromString(there.uuid()));
+    } catch (IllegalArgumentException e) {
+      throw RefusedException.precondition(
+          "%s holds %s without a usable UUID, found \"%s\": give it one with \"tune2fs -U random\" or \"xfs_admin -U generate\" and try again"
+              .formatted(holder, there.type(), there.uuid()));
+    }
   }
 
   private FilesystemType supported(String type, Optional<FilesystemType> wanted) {

@@ -77,7 +77,7 @@ public final class Formatter {
   private FilesystemType adopt(
       LedgerEntry entry, Found.Signature there, Optional<FilesystemType> wanted) {
     check(entry).unrecorded("a filesystem", there, wanted);
-    volumes.record(entry, new Contents.Formatted(filesystem(there)));
+    volumes.record(entry, new Contents.Formatted(check(entry).identified(there)));
     LOG.atWarn()
         .addKeyValue("volume", entry.id())
         .addKeyValue("filesystem", there)
@@ -134,7 +134,7 @@ public final class Formatter {
       LedgerEntry entry, Found found, Optional<FilesystemType> wanted) {
     Found.Signature there =
         check(entry).unrecorded("a filesystem (made by an earlier release)", found, wanted);
-    volumes.record(entry, new Contents.Formatted(filesystem(there)));
+    volumes.record(entry, new Contents.Formatted(check(entry).identified(there)));
     LOG.atInfo()
         .addKeyValue("volume", entry.id())
         .addKeyValue("filesystem", there)
@@ -146,10 +146,6 @@ public final class Formatter {
       LedgerEntry entry, Found found, Optional<FilesystemType> wanted) {
     return type(
         check(entry).unrecorded("a filesystem (it was used as a raw block volume)", found, wanted));
-  }
-
-  private static Filesystem filesystem(Found.Signature checked) {
-    return new Filesystem(checked.type(), UUID.fromString(checked.uuid()));
   }
 
   private static FilesystemType type(Found.Signature checked) {

@@ -20,7 +20,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
-import java.util.UUID;
 import java.util.function.Consumer;
 
 /**
@@ -149,7 +148,7 @@ public final class KataVolumes {
     Found.Signature there = check.unrecorded("a filesystem", found, wanted);
     if (volumes.contents(entry).orElse(null)
         instanceof Contents.Formatted(Filesystem volume, Optional<Filesystem> _)) {
-      Filesystem inside = new Filesystem(there.type(), UUID.fromString(there.uuid()));
+      Filesystem inside = check.identified(there);
       volumes.record(entry, new Contents.Formatted(volume, Optional.of(inside)));
     }
     return FilesystemType.parse(there.type()).orElseThrow();

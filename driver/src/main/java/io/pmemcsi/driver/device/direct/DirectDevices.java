@@ -147,7 +147,7 @@ public final class DirectDevices implements DeviceManager {
 
   @Override
   public void delete(VolumeId id, boolean erase) {
-    Optional<Device> device = find(id);
+    Optional<Device> device = find(id).or(() -> raw(id));
     if (device.isPresent()) {
       eraser.release(device.get(), erase);
     }
@@ -158,6 +158,14 @@ public final class DirectDevices implements DeviceManager {
           namespace.ifPresent(n -> destroy(id, n));
           return namespace;
         });
+  }
+
+  /** One that the kernel shows without its structure, half made or damaged: somebody may use it. */
+  private Optional<Device> raw(VolumeId id) {
+    return locked(
+        () ->
+            namespace(id)
+                .flatMap(n -> n.blockDevice().map(path -> new Device(id, path, n.usableBytes()))));
   }
 
   @Override

@@ -154,6 +154,22 @@ class DirectDevicesTest {
   }
 
   @Test
+  void aNamespaceWithoutItsStructureIsRemovedOnlyIfNobodyHasItOpen() {
+    String list = recorded("ndctl/fragmented.json");
+    int name = list.indexOf("aaa" + HASH);
+    int mode = list.lastIndexOf("\"mode\":\"fsdax\"", name);
+    tools.answer(
+        "ndctl list",
+        list.substring(0, mode) + list.substring(mode).replaceFirst("\"fsdax\"", "\"raw\""));
+
+    // there is no such device here, so it cannot be opened
+    assertThatThrownBy(() -> devices.delete(AAA, false))
+        .isInstanceOf(DeviceException.ToolFailed.class)
+        .hasMessageContaining("/dev/pmem0");
+    assertThat(tools.changes()).isEmpty();
+  }
+
+  @Test
   void volumesDoNotGrow() {
     tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
 
