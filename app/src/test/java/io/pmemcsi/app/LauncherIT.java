@@ -101,9 +101,13 @@ class LauncherIT {
             List.of(
                 "-deviceManager=file",
                 "-endpoint=unix://" + folder.resolve("csi.sock"),
+                "-metricsListen=127.0.0.1:0",
                 "-statePath=" + state));
     try {
       await().atMost(PATIENCE).until(() -> err().contains("PMEM-CSI ready."));
+      assertThat(err())
+          .as("the port that the system chose")
+          .containsPattern("endpoint=\"http://127\\.0\\.0\\.1:[1-9]\\d*/metrics\"");
 
       assertThat(audit(state)).isZero();
       assertThat(folder.resolve("audit")).content().contains("0 volumes in the ledger, 0 devices");

@@ -1,6 +1,7 @@
 package io.pmemcsi.driver;
 
 import io.pmemcsi.base.error.FatalException;
+import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.base.http.HttpEndpoint;
 import io.pmemcsi.base.http.ListenAddress;
 import io.pmemcsi.base.http.Pages;
@@ -170,7 +171,7 @@ public final class NodeDriver implements AutoCloseable {
             address,
             Pages.metrics(path, metrics.registry(), () -> metrics.amounts(capacity(volumes))));
     LOG.atInfo()
-        .addKeyValue("endpoint", "http://%s%s".formatted(address, path))
+        .addKeyValue("endpoint", "http://%s%s".formatted(endpoint.address(), path))
         .log("Prometheus endpoint started.");
     return endpoint;
   }
@@ -203,7 +204,9 @@ public final class NodeDriver implements AutoCloseable {
           ? settings.withStatePath(parent.toRealPath().resolve(state.getFileName()))
           : settings;
     } catch (IOException e) {
-      throw new FatalException("-statePath %s: %s".formatted(state, e.getMessage()), e);
+      throw new FatalException(
+          "-statePath=%s cannot be used: %s; name another folder".formatted(state, Reason.of(e)),
+          e);
     }
   }
 

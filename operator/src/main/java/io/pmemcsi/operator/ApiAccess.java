@@ -4,7 +4,8 @@ import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
-import io.pmemcsi.base.error.FatalException;
+import io.pmemcsi.base.error.Reason;
+import io.pmemcsi.base.error.UsageException;
 import java.nio.file.Path;
 import java.util.Optional;
 
@@ -30,23 +31,14 @@ public final class ApiAccess {
       config.setRequestRetryBackoffLimit(RETRIES);
       return new KubernetesClientBuilder().withConfig(config).build();
     } catch (RuntimeException e) {
-      throw new FatalException(
+      throw new UsageException(
           "%s cannot be used: %s; correct it or name another file with --kubeconfig or KUBECONFIG"
               .formatted(
                   kubeconfig
                       .map(file -> "kubeconfig " + file)
                       .orElse("the kubeconfig or account of this machine"),
-                  rootCause(e)),
+                  Reason.withFile(e)),
           e);
     }
-  }
-
-  /** What lies at the bottom of a failed call, in words for people. */
-  public static String rootCause(Throwable exception) {
-    Throwable cause = exception;
-    while (cause.getCause() != null) {
-      cause = cause.getCause();
-    }
-    return cause.toString();
   }
 }

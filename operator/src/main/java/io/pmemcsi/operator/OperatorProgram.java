@@ -10,6 +10,7 @@ import io.javaoperatorsdk.operator.processing.event.rate.LinearRateLimiter;
 import io.javaoperatorsdk.operator.processing.retry.GenericRetry;
 import io.pmemcsi.api.generic.CSIDriverDeployment;
 import io.pmemcsi.base.error.FatalException;
+import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.base.http.HttpEndpoint;
 import io.pmemcsi.base.http.ListenAddress;
 import io.pmemcsi.base.http.Page;
@@ -321,7 +322,7 @@ public final class OperatorProgram implements AutoCloseable {
     } catch (KubernetesClientException e) {
       throw new FatalException(
           "cannot reach the API server %s: %s; check --kubeconfig and that the server runs"
-              .formatted(client.getMasterUrl(), ApiAccess.rootCause(e)),
+              .formatted(client.getMasterUrl(), Reason.of(e)),
           e);
     }
   }

@@ -5,10 +5,11 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.pmemcsi.app.render.ResourceFile;
 import io.pmemcsi.app.render.ResourceFile.Document;
 import io.pmemcsi.app.settings.Flag;
+import io.pmemcsi.app.settings.ImageName;
 import io.pmemcsi.base.error.FatalException;
+import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.base.error.UsageException;
 import io.pmemcsi.base.version.Version;
 import io.pmemcsi.operator.ApiAccess;
@@ -26,13 +27,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code pmem-csi diff}. */
 @Command(
     name = "diff",
     mixinStandardHelpOptions = true,
+    customSynopsis = "pmem-csi diff -f FILE [-f FILE]... [OPTIONS]",
     description = {
       "Shows what applying a resource would change on the cluster, without changing it.",
       "The server is asked by dry runs, which need the right to patch the objects; values of"
@@ -48,22 +52,7 @@ final class DiffCommand implements Callable<Integer> {
   private static final int SAME = 0;
   private static final int DIFFERENT = 1;
 
-  @Option(
-      names = {"-f", "--filename"},
-      required = true,
-      paramLabel = "FILE",
-      order = 1,
-      description =
-          "The resource, in YAML or JSON; several documents are fine; - is standard input.")
-  private String filename = "";
-
-  @Option(
-      names = {"-n", "--namespace"},
-      paramLabel = "NAME",
-      order = 2,
-      description =
-          "The namespace of the operator, and of resources that name none (default pmem-csi).")
-  private String namespace = "pmem-csi";
+  @Mixin private final ResourceFlags flags = new ResourceFlags();
 
   @Option(
       names = "--image",
@@ -72,7 +61,7 @@ final class DiffCommand implements Callable<Integer> {
       description =
           "The driver image where the resource names none (default: that of the operator in the"
               + " cluster).")
-  private String image = "";
+  private @Nullable String image;
 
   @Option(
       names = "--kubeconfig",
@@ -115,9 +104,12 @@ final class DiffCommand implements Callable<Integer> {
 
   private int differences() {
     List<HasMetadata> resources = new ArrayList<>();
-    for (Document document : ResourceFile.read(filename, surroundings.in()).documents()) {
+    for (Document document : flags.documents(surroundings.in())) {
       resources.add(read(document));
     }
+    String namespace = flags.namespace();
+    Optional<ImageName> chosen =
+        Optional.ofNullable(image).map(name -> Flag.required("--image", name, ImageName::new));
     Optional<OperatorConfig> given = given();
     Optional<Path> file = file();
     file.or(() -> Kubeconfig.usual(surroundings)).ifPresent(Kubeconfig::check);
@@ -125,8 +117,12 @@ final class DiffCommand implements Callable<Integer> {
     String server = "";
     try (KubernetesClient client = ApiAccess.client(file)) {
       server = client.getMasterUrl().toString();
-      var facts = new ClusterProbe(client).facts(namespace, image(client));
-      OperatorConfig defaults = given.orElseGet(() -> ofTheOperator(client));
+      var facts =
+          new ClusterProbe(client)
+              .facts(
+                  namespace,
+                  chosen.map(ImageName::value).orElseGet(() -> ofTheOperator(client, namespace)));
+      OperatorConfig defaults = given.orElseGet(() -> configured(client, namespace));
       var preview = new Preview(client, facts, defaults, Clock.systemUTC());
       for (HasMetadata resource : resources) {
         ResourceDiff diff = preview.of(resource);
@@ -170,7 +166,7 @@ final class DiffCommand implements Callable<Integer> {
   }
 
   /** What the operator in the cluster has mounted. */
-  private OperatorConfig ofTheOperator(KubernetesClient client) {
+  private static OperatorConfig configured(KubernetesClient client, String namespace) {
     ConfigMap found =
         client.configMaps().inNamespace(namespace).withName(OperatorInstallation.CONFIG_MAP).get();
     String text =
@@ -187,10 +183,8 @@ final class DiffCommand implements Callable<Integer> {
     }
   }
 
-  private String image(KubernetesClient client) {
-    if (!image.isEmpty()) {
-      return image;
-    }
+  /** The image that the operator in the cluster gives to its drivers, which is its own. */
+  private static String ofTheOperator(KubernetesClient client, String namespace) {
     Deployment operator =
         client
             .apps()
@@ -206,6 +200,6 @@ final class DiffCommand implements Callable<Integer> {
   private static String reason(KubernetesClientException e) {
     return e.getStatus() != null && e.getStatus().getMessage() != null
         ? e.getStatus().getMessage()
-        : ApiAccess.rootCause(e);
+        : Reason.of(e);
   }
 }

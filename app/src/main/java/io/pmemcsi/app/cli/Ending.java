@@ -1,6 +1,7 @@
 package io.pmemcsi.app.cli;
 
 import io.pmemcsi.base.error.FatalException;
+import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.base.error.UsageException;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -26,42 +27,40 @@ final class Ending {
   }
 
   int wrongCommandLine(ParameterException exception) {
-    CommandLine command = exception.getCommandLine();
-    String name = command.getCommandSpec().qualifiedName();
     if (exception.getCause() instanceof UsageException usage) {
       return usage(usage);
     }
-    say("%s; see %s --help".formatted(describe(exception), name));
-    return WRONG_COMMAND_LINE;
+    String name = exception.getCommandLine().getCommandSpec().qualifiedName();
+    return end(WRONG_COMMAND_LINE, "%s; see %s --help".formatted(describe(exception), name));
   }
 
   int failed(Throwable exception) {
     return switch (exception) {
       case UsageException usage -> usage(usage);
-      case FatalException fatal -> fatal(oneLine(fatal.getMessage()));
+      case FatalException fatal -> end(FAILED, oneLine(fatal.getMessage()));
       default -> {
         LoggerFactory.getLogger(Ending.class).atDebug().setCause(exception).log("Unexpected.");
-        yield fatal("this should not have happened: " + oneLine(exception.toString()));
+        yield end(FAILED, "this should not have happened: " + oneLine(exception.toString()));
       }
     };
   }
 
   private int usage(UsageException exception) {
-    say(oneLine(exception.getMessage()));
-    return WRONG_COMMAND_LINE;
+    return end(WRONG_COMMAND_LINE, oneLine(exception.getMessage()));
   }
 
-  private int fatal(String line) {
+  /** In a pod a wrong flag is as fatal as anything else, and is looked for in the same place. */
+  private int end(int code, String line) {
     say(line);
     String log = surroundings.variable("TERMINATION_LOG_PATH");
     if (!log.isEmpty()) {
       try {
         Files.writeString(Path.of(log), line + "\n");
       } catch (IOException | RuntimeException e) {
-        say("cannot write the termination log %s: %s".formatted(log, e.getMessage()));
+        say("cannot write the termination log %s: %s".formatted(log, Reason.of(e)));
       }
     }
-    return FAILED;
+    return code;
   }
 
   private void say(String line) {
@@ -77,10 +76,13 @@ final class Ending {
         return "there is no flag %s%s".formatted(argument, hint);
       }
       CommandLine command = exception.getCommandLine();
-      return command.getSubcommands().isEmpty()
-          ? "\"%s\" is one argument too many".formatted(argument)
-          : "there is no command \"%s\"%s"
-              .formatted(argument, hint.isEmpty() ? ": use " + commands(command) : hint);
+      if (command.getSubcommands().isEmpty()) {
+        boolean takesFiles = command.getCommandSpec().findOption("-f") != null;
+        return "\"%s\" is one argument too many%s"
+            .formatted(argument, takesFiles ? ": write -f before each file" : "");
+      }
+      return "there is no command \"%s\"%s"
+          .formatted(argument, hint.isEmpty() ? ": use " + commands(command) : hint);
     }
     return oneLine(exception.getMessage());
   }

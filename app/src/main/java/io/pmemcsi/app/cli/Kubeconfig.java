@@ -7,7 +7,6 @@ import io.pmemcsi.app.render.ResourceFile;
 import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.base.error.UsageException;
 import java.io.File;
-import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -49,29 +48,29 @@ final class Kubeconfig {
           "kubeconfig %s does not exist: name another one with --kubeconfig or KUBECONFIG"
               .formatted(file));
     }
+    String label = "kubeconfig " + file;
     try {
-      ResourceFile.Document first =
-          ResourceFile.read(file.toString(), InputStream.nullInputStream()).documents().getFirst();
+      ResourceFile.Document first = ResourceFile.read(file, label).documents().getFirst();
       if (!first.kind().equals("Config")) {
-        throw new FatalException(
-            "it is a %s, not a Config: name a file like ~/.kube/config".formatted(first.kind()));
+        throw new UsageException(
+            "%s: it is a %s, not a Config: name a file like ~/.kube/config"
+                .formatted(label, first.kind()));
       }
-      requireCurrentContext(Serialization.unmarshal(first.json(), Config.class));
-    } catch (UsageException e) {
-      throw new UsageException("kubeconfig %s".formatted(e.getMessage()), e);
+      requireCurrentContext(label, Serialization.unmarshal(first.json(), Config.class));
     } catch (FatalException e) {
-      throw new FatalException("kubeconfig %s: %s".formatted(file, e.getMessage()), e);
+      // whoever names this file can name another one
+      throw new UsageException(String.valueOf(e.getMessage()), e);
     }
   }
 
   /** Without one the client would look for a cluster somewhere else. */
-  private static void requireCurrentContext(Config config) {
+  private static void requireCurrentContext(String label, Config config) {
     List<String> contexts = config.getContexts().stream().map(NamedContext::getName).toList();
     String current = String.valueOf(config.getCurrentContext());
     if (!contexts.contains(current)) {
-      throw new FatalException(
-          "current-context \"%s\" is not among its contexts %s: choose one of them"
-              .formatted(current, contexts));
+      throw new UsageException(
+          "%s: current-context \"%s\" is not among its contexts %s: choose one of them"
+              .formatted(label, current, contexts));
     }
   }
 }

@@ -23,7 +23,7 @@ import picocli.CommandLine.Spec;
       "",
       "Called as pmem-csi-driver or pmem-csi-operator it is that command.",
       "Try it with no cluster and no PMEM: pmem-csi demo",
-      "Exit codes: 0 done, 1 failed, 2 the command line is wrong."
+      "Exit codes: 0 done, 1 failed, 2 the command line or the kubeconfig is wrong."
     })
 public final class Program implements Runnable {
 

@@ -1,9 +1,9 @@
 package io.pmemcsi.app.cli;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.pmemcsi.app.render.ResourceFile;
 import io.pmemcsi.app.render.ResourceFile.Document;
 import io.pmemcsi.app.settings.Flag;
+import io.pmemcsi.app.settings.ImageName;
 import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.base.error.UsageException;
 import io.pmemcsi.base.version.Version;
@@ -13,12 +13,14 @@ import io.pmemcsi.operator.facts.KubernetesVersion;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code pmem-csi render}. */
 @Command(
     name = "render",
     mixinStandardHelpOptions = true,
+    customSynopsis = "pmem-csi render -f FILE [-f FILE]... [OPTIONS]",
     description = {
       "Prints the objects that the operator would make for a resource, with no cluster.",
       ""
@@ -29,35 +31,22 @@ import picocli.CommandLine.Option;
     })
 final class RenderCommand implements Callable<Integer> {
 
-  @Option(
-      names = {"-f", "--filename"},
-      required = true,
-      paramLabel = "FILE",
-      order = 1,
-      description =
-          "The resource, in YAML or JSON; several documents are fine; - is standard input.")
-  private String filename = "";
+  @Mixin private final ResourceFlags resources = new ResourceFlags();
 
   @Option(
       names = "--kubernetes-version",
       paramLabel = "VERSION",
-      order = 2,
+      order = 3,
       description = "The version of the server, for example 1.30 (default: the newest known).")
   private String kubernetesVersion = KubernetesVersion.NEWEST_KNOWN.toString();
-
-  @Option(
-      names = {"-n", "--namespace"},
-      paramLabel = "NAME",
-      order = 3,
-      description =
-          "The namespace of the operator, and of resources that name none (default pmem-csi).")
-  private String namespace = "pmem-csi";
 
   @Option(
       names = "--image",
       paramLabel = "IMAGE",
       order = 4,
-      description = "The driver image where the resource names none.")
+      description =
+          "The driver image where the resource names none (default: pmem-csi-driver and the version"
+              + " of this program).")
   private String image = "pmem-csi-driver:" + Version.current();
 
   private final Surroundings surroundings;
@@ -70,11 +59,15 @@ final class RenderCommand implements Callable<Integer> {
   public Integer call() {
     KubernetesVersion version =
         Flag.required("--kubernetes-version", kubernetesVersion, RenderCommand::known);
-    ClusterFacts facts = ClusterFacts.assumed(version, namespace, image);
+    ClusterFacts facts =
+        ClusterFacts.assumed(
+            version,
+            resources.namespace(),
+            Flag.required("--image", image, ImageName::new).value());
     // not before it is needed: every other command would load half of a Kubernetes client for it
     Rendering rendering = new Rendering();
     List<String> rendered =
-        ResourceFile.read(filename, surroundings.in()).documents().stream()
+        resources.documents(surroundings.in()).stream()
             .map(document -> rendering.yaml(objects(rendering, document, facts)))
             .toList();
     rendered.forEach(surroundings.out()::print);

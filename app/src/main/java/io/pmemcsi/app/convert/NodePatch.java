@@ -5,7 +5,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.http.HttpClient;
 import io.fabric8.kubernetes.client.http.HttpRequest;
 import io.fabric8.kubernetes.client.http.HttpResponse;
-import io.pmemcsi.operator.ApiAccess;
+import io.pmemcsi.base.error.Reason;
 import java.io.IOException;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -46,7 +46,7 @@ final class NodePatch {
         throw new IOException(reason(response));
       }
     } catch (ExecutionException e) {
-      throw new IOException(ApiAccess.rootCause(e), e);
+      throw new IOException(Reason.of(e), e);
     } catch (TimeoutException e) {
       throw new IOException("no answer in %d seconds".formatted(PATIENCE_SECONDS), e);
     } catch (InterruptedException e) {

@@ -3,6 +3,7 @@ package io.pmemcsi.app.render;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.pmemcsi.base.error.FatalException;
+import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.base.error.UsageException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -24,7 +25,7 @@ import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 public final class ResourceFile {
 
   /** Stands for standard input. */
-  static final String STANDARD_INPUT = "-";
+  public static final String STANDARD_INPUT = "-";
 
   private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -46,6 +47,15 @@ public final class ResourceFile {
   /** Reads a file, or standard input where its name is a dash. */
   public static ResourceFile read(String name, InputStream in) {
     String label = name.equals(STANDARD_INPUT) ? "standard input" : name;
+    return read(name, label, in);
+  }
+
+  /** Reads a file that messages call by a label of its own. */
+  public static ResourceFile read(Path file, String label) {
+    return read(file.toString(), label, InputStream.nullInputStream());
+  }
+
+  private static ResourceFile read(String name, String label, InputStream in) {
     return new ResourceFile(label, documents(label, text(name, label, in)));
   }
 
@@ -83,7 +93,7 @@ public final class ResourceFile {
   static String reason(IOException exception) {
     return exception instanceof AccessDeniedException
         ? "permission denied; run as a user who may read it, or name another file"
-        : "%s; name another file".formatted(exception);
+        : "%s; name another file".formatted(Reason.of(exception));
   }
 
   private static List<Document> documents(String label, String text) {

@@ -6,15 +6,17 @@ import java.util.stream.Collectors;
 
 /** What the driver program does: the values of {@code -mode}. */
 public enum Mode {
-  NODE("node"),
-  WEBHOOKS("webhooks"),
-  CONTROLLER("controller"),
-  FORCE_CONVERT_RAW_NAMESPACES("force-convert-raw-namespaces");
+  NODE("node", true),
+  WEBHOOKS("webhooks", false),
+  CONTROLLER("controller", false),
+  FORCE_CONVERT_RAW_NAMESPACES("force-convert-raw-namespaces", true);
 
   private final String flag;
+  private final boolean inThisRelease;
 
-  Mode(String flag) {
+  Mode(String flag, boolean inThisRelease) {
     this.flag = flag;
+    this.inThisRelease = inThisRelease;
   }
 
   /** Reads the flag's value. */
@@ -29,8 +31,9 @@ public enum Mode {
                         .formatted(
                             text,
                             Arrays.stream(values())
+                                .filter(mode -> mode.inThisRelease)
                                 .map(Mode::toString)
-                                .collect(Collectors.joining(", ")))));
+                                .collect(Collectors.joining(" or ")))));
   }
 
   @Override

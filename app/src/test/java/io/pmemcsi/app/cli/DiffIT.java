@@ -28,15 +28,19 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** What {@code diff} says about a real cluster, and that the cluster stays as it is. */
 @WithKubernetes
@@ -88,6 +92,17 @@ class DiffIT {
         .contains("-v=5")
         .containsPattern("0 created, [23] changed, 0 deleted and created again, 0 deleted, ");
     assertThat(versions()).isEqualTo(before);
+  }
+
+  @Test
+  void everyFileIsCompared(@TempDir Path folder) throws Exception {
+    Path file = Files.writeString(folder.resolve("templates.yaml"), templates());
+
+    assertThat(diff(resource("lvm", 3), "-f", file.toString())).as(err()).isEqualTo(1);
+    assertThat(out())
+        .containsSubsequence(
+            "PmemCSIDeployment \"%s\": created".formatted(NAME),
+            "CSIDriverDeployment \"diff-templates\"");
   }
 
   @Test
@@ -284,18 +299,20 @@ class DiffIT {
     return diff(resource(deviceMode, logLevel));
   }
 
-  private int diff(String resource) {
+  private int diff(String resource, String... more) {
+    List<String> arguments =
+        List.of(
+            "diff",
+            "-f",
+            "-",
+            "-n",
+            sandbox.namespace(),
+            "--image",
+            IMAGE,
+            "--kubeconfig",
+            sandbox.cluster().kubeconfig().toString());
     return run(
-        resource,
-        "diff",
-        "-f",
-        "-",
-        "-n",
-        sandbox.namespace(),
-        "--image",
-        IMAGE,
-        "--kubeconfig",
-        sandbox.cluster().kubeconfig().toString());
+        resource, Stream.concat(arguments.stream(), Arrays.stream(more)).toArray(String[]::new));
   }
 
   private static PersistentVolume volume(String driver) {

@@ -36,18 +36,20 @@ class EndingTest {
         ending(Map.of("TERMINATION_LOG_PATH", folder.toString())).failed(new FatalException("bad"));
 
     assertThat(code).isEqualTo(1);
-    assertThat(err()).startsWith("pmem-csi: bad\npmem-csi: cannot write the termination log ");
+    assertThat(err())
+        .startsWith("pmem-csi: bad\npmem-csi: cannot write the termination log ")
+        .endsWith(": Is a directory\n");
   }
 
   @Test
-  void usageErrorsLeaveTheTerminationLogAlone(@TempDir Path folder) {
+  void usageErrorsAreWrittenToTheTerminationLogToo(@TempDir Path folder) {
     Path log = folder.resolve("termination-log");
 
     int code =
         ending(Map.of("TERMINATION_LOG_PATH", log.toString())).failed(new UsageException("bad"));
 
     assertThat(code).isEqualTo(2);
-    assertThat(log).doesNotExist();
+    assertThat(log).hasContent("bad");
   }
 
   @Test

@@ -91,12 +91,27 @@ class ProgramTest {
         "driver -v=loud | -v=loud: a log level is a number, 3 for production",
         "driver -v=-1 | -v=-1: log level -1 is negative",
         "driver -logging-format=xml | -logging-format=xml is unknown: use text or json",
-        "driver -mode=nope | -mode=nope is unknown: use node, ",
+        "driver -mode=nope | -mode=nope is unknown: use node or force-convert-raw-namespaces",
         "driver -pmemPercentage=half | Invalid value for option '--pmemPercentage': 'half' is not"
             + " an int",
         "driver -pmemPercentage=5 -pmemPercentage=101 | -pmemPercentage=101 is outside",
         "operator -leader-election=maybe | Invalid value for option '--leader-election'",
         "operator -metrics-addr=8080 | -metrics-addr=8080: \"8080\" is no address to listen on",
+        "render | say which resource: write -f and a file, or -f - for standard input",
+        "render --bogus | there is no flag --bogus; see pmem-csi render --help",
+        "render r.yaml | \"r.yaml\" is one argument too many: write -f before each file; see"
+            + " pmem-csi render --help",
+        "render -f a.yaml b.yaml | \"b.yaml\" is one argument too many: write -f before each file",
+        "render -f - -f - | -f - is given twice: standard input can be read only once",
+        "render --filename= | -f is empty: name a file with a resource",
+        "render -f - -n Bad_Name | --namespace=Bad_Name: no namespace can be called so: use up to",
+        "render -f - --image= | --image=: no image can be called so: write a name such as",
+        "diff | say which resource: write -f and a file, or -f - for standard input",
+        "diff --bogus | there is no flag --bogus; see pmem-csi diff --help",
+        "diff r.yaml | \"r.yaml\" is one argument too many: write -f before each file; see pmem-csi"
+            + " diff --help",
+        "diff -f ../deploy/samples/pmem-csi.yaml -n Bad_Name | --namespace=Bad_Name: no namespace",
+        "diff -f ../deploy/samples/pmem-csi.yaml --image= | --image=: no image can be called so",
       })
   void aWrongCommandLineIsOneLineAndExitCodeTwo(String line, String message) {
     assertThat(run(line)).isEqualTo(2);
@@ -105,54 +120,51 @@ class ProgramTest {
     assertThat(out()).isEmpty();
   }
 
-  @Test
-  void aMissingKubeconfigIsNamed() {
-    assertThat(run("operator -image=i --kubeconfig=/no/such/file")).isEqualTo(2);
-    assertThat(err())
-        .isEqualTo(
-            "pmem-csi: kubeconfig /no/such/file does not exist: name another one with --kubeconfig"
-                + " or KUBECONFIG\n");
-  }
+  /** Three commands talk to a cluster, and whoever calls them names it by the same variable. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "operator -v=0 -image=i",
+        "diff -f ../deploy/samples/pmem-csi.yaml",
+        "driver -v=0 -mode=force-convert-raw-namespaces"
+      })
+  void aBrokenKubeconfigIsNamedOnceAndEndsEveryCommandAlike(String command, @TempDir Path folder)
+      throws Exception {
+    Path broken = Files.writeString(folder.resolve("broken"), "a: [1\nb: 2\n");
+    Path pod = Files.writeString(folder.resolve("pod"), "apiVersion: v1\nkind: Pod\n");
+    String good = Files.readString(kubeconfig(folder, "https://127.0.0.1:1", ""));
+    Path lost =
+        Files.writeString(
+            folder.resolve("lost"),
+            good.replaceAll("current-context: .*", "current-context: gone"));
+    Path stranger = kubeconfig(folder, "https://127.0.0.1:1", "certificate-authority: /no/such/ca");
+    Map<String, String> mistakes =
+        Map.of(
+            "/no/such/file",
+            " does not exist: name another one with --kubeconfig or KUBECONFIG\n",
+            folder.toString(),
+            " is a folder: name a file in it\n",
+            // nothing is mapped at address 0, so that even root cannot read it
+            "/proc/self/mem",
+            " cannot be read: Input/output error; name another file\n",
+            broken.toString(),
+            ", line 2 is no YAML: expected ',' or ']', but got :\n",
+            pod.toString(),
+            ": it is a Pod, not a Config: name a file like ~/.kube/config\n",
+            lost.toString(),
+            ": current-context \"gone\" is not among its contexts [x]: choose one of them\n",
+            stranger.toString(),
+            " cannot be used: /no/such/ca: no such file or folder; correct it or name another"
+                + " file with --kubeconfig or KUBECONFIG\n");
 
-  @Test
-  void aKubeconfigThatIsSomethingElseIsNamed(@TempDir Path folder) throws Exception {
-    Path file = Files.writeString(folder.resolve("k"), "apiVersion: v1\nkind: Pod\n");
-    environment.put("KUBECONFIG", file.toString());
-
-    assertThat(run("operator -image=i")).isEqualTo(1);
-    assertThat(err())
-        .isEqualTo(
-            "pmem-csi: kubeconfig %s: it is a Pod, not a Config: name a file like ~/.kube/config\n"
-                .formatted(file));
-  }
-
-  @Test
-  void aKubeconfigThatIsNoYamlIsNamed(@TempDir Path folder) throws Exception {
-    Path file = Files.writeString(folder.resolve("k"), "clusters: [\n");
-
-    assertThat(run("operator -image=i --kubeconfig=" + file)).isEqualTo(1);
-    assertThat(err()).startsWith("pmem-csi: kubeconfig " + file).hasLineCount(1);
-  }
-
-  @Test
-  void aKubeconfigThatCannotBeReadIsNamedWithTheReason() {
-    // nothing is mapped at address 0, so that even root cannot read it
-    assertThat(run("operator -image=i --kubeconfig=/proc/self/mem")).isEqualTo(2);
-    assertThat(err())
-        .startsWith("pmem-csi: kubeconfig /proc/self/mem cannot be read: ")
-        .endsWith("; name another file\n")
-        .hasLineCount(1);
-  }
-
-  @Test
-  void aKubeconfigThatNamesAMissingFileIsNamedWithIt(@TempDir Path folder) throws Exception {
-    Path file = kubeconfig(folder, "https://127.0.0.1:1", "certificate-authority: /no/such/ca");
-
-    assertThat(run("operator -v=0 -image=i --kubeconfig=" + file)).isEqualTo(1);
-    assertThat(err())
-        .startsWith("pmem-csi: kubeconfig " + file + " cannot be used: ")
-        .contains("/no/such/ca")
-        .hasLineCount(1);
+    mistakes.forEach(
+        (file, message) -> {
+          err.reset();
+          environment.put("KUBECONFIG", file);
+          assertThat(run(command)).as(file).isEqualTo(2);
+          assertThat(err()).isEqualTo("pmem-csi: kubeconfig " + file + message);
+        });
+    assertThat(out()).isEmpty();
   }
 
   @Test
@@ -161,21 +173,9 @@ class ProgramTest {
 
     assertThat(run("operator -v=0 -image=i --kubeconfig=" + file)).isEqualTo(1);
     assertThat(err())
-        .startsWith("pmem-csi: cannot reach the API server http://127.0.0.1:1")
-        .contains("; check --kubeconfig")
-        .hasLineCount(1);
-  }
-
-  @Test
-  void aKubeconfigWithoutItsCurrentContextIsNamed(@TempDir Path folder) throws Exception {
-    Path file = kubeconfig(folder, "http://127.0.0.1:1", "");
-    Files.writeString(
-        file, Files.readString(file).replaceAll("current-context: .*", "current-context: gone"));
-
-    assertThat(run("operator -v=0 -image=i --kubeconfig=" + file)).isEqualTo(1);
-    assertThat(err())
-        .startsWith("pmem-csi: kubeconfig %s: current-context \"gone\" is not".formatted(file))
-        .hasLineCount(1);
+        .isEqualTo(
+            "pmem-csi: cannot reach the API server http://127.0.0.1:1/: no connection; check"
+                + " --kubeconfig and that the server runs\n");
   }
 
   @Test
@@ -184,7 +184,7 @@ class ProgramTest {
     Files.writeString(file, "apiVersion: v1\nkind: Pod\n");
     environment.put("HOME", home.toString());
 
-    assertThat(run("operator -v=0 -image=i")).isEqualTo(1);
+    assertThat(run("operator -v=0 -image=i")).isEqualTo(2);
     assertThat(err()).startsWith("pmem-csi: kubeconfig " + file + ": it is a Pod").hasLineCount(1);
   }
 
@@ -237,10 +237,16 @@ class ProgramTest {
             + " /no/such: name",
         "driver -v=0 -deviceManager=file -statePath=/no/such/state -endpoint=unix:///no/such.sock |"
             + " failed to initialize driver: there is no folder /no/such: make it",
+        "driver -v=0 -deviceManager=file -statePath=/proc/x -endpoint=unix:///no/such.sock |"
+            + " failed to initialize driver: cannot make the state folder /proc/x: ",
+        "driver -v=0 -deviceManager=file -statePath=/dev/null -endpoint=unix:///no/such.sock |"
+            + " failed to initialize driver: cannot make the state folder /dev/null: something else"
+            + " is there; name another one with",
       })
   void aStateFolderThatCannotBeIsOneLineAndExitCodeOne(String line, String message) {
     assertThat(run(line)).isEqualTo(1);
     assertThat(err()).startsWith("pmem-csi: " + message).contains("-statePath").hasLineCount(1);
+    assertThat(err()).doesNotContain("Exception");
     assertThat(out()).isEmpty();
   }
 
@@ -248,7 +254,6 @@ class ProgramTest {
   @Test
   void whatIsWrongForADiffIsOneLineAndExitCodeTwo(@TempDir Path folder) throws IOException {
     Path pod = Files.writeString(folder.resolve("pod.yaml"), "apiVersion: v1\nkind: Pod\n");
-    Path broken = Files.writeString(folder.resolve("kubeconfig"), "clusters: [\n");
     String diff = "diff -f ../deploy/samples/pmem-csi.yaml ";
     Map<String, String> mistakes =
         Map.of(
@@ -258,12 +263,15 @@ class ProgramTest {
             "/no/such does not exist: name a file",
             "diff -f " + pod,
             pod + ", document 1: v1 Pod is not a kind",
+            diff + "-f " + pod,
+            pod + ", document 1: v1 Pod is not a kind",
             diff + "--kubeconfig=/no/such",
             "kubeconfig /no/such does not exist: name another",
-            diff + "--kubeconfig=/proc/self/mem",
-            "kubeconfig /proc/self/mem cannot be read: ",
-            diff + "--kubeconfig=" + broken,
-            "kubeconfig " + broken);
+            diff + "--config=/no/such",
+            "configuration file /no/such cannot be read: no such file or folder; correct --config",
+            diff + "--kubeconfig=" + kubeconfig(folder, "http://127.0.0.1:1", ""),
+            "the API server http://127.0.0.1:1/ refuses or cannot be reached: no connection;"
+                + " check");
     mistakes.forEach(
         (line, message) -> {
           err.reset();
@@ -280,6 +288,25 @@ class ProgramTest {
     assertThat(run("operator --config=" + file)).isEqualTo(1);
     assertThat(err()).contains(file.toString(), "replicas: is not a key").hasLineCount(1);
     assertThat(out()).isEmpty();
+  }
+
+  @Test
+  void aMissingConfigurationIsNamedWithTheReason() {
+    assertThat(run("operator --config=/no/such")).isEqualTo(1);
+    assertThat(err())
+        .isEqualTo(
+            "pmem-csi: configuration file /no/such cannot be read: no such file or folder; correct"
+                + " --config or leave it out\n");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"driver -mod=node", "driver -mode=nope", "operator -v=loud"})
+  void aWrongFlagReachesTheTerminationLog(String line, @TempDir Path folder) throws IOException {
+    Path log = folder.resolve("termination-log");
+    environment.put("TERMINATION_LOG_PATH", log.toString());
+
+    assertThat(run(line)).isEqualTo(2);
+    assertThat("pmem-csi: " + Files.readString(log)).isEqualTo(err());
   }
 
   private int run(String line) {

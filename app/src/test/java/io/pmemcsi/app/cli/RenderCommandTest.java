@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class RenderCommandTest {
 
@@ -71,6 +72,47 @@ class RenderCommandTest {
     assertThat(render(both)).isZero();
 
     assertThat(out()).contains("name: a-example-org-node", "name: b-example-org-node");
+  }
+
+  @Test
+  void everyFileIsRenderedInTheOrderOfTheCommandLine() throws Exception {
+    Path second = Files.writeString(folder.resolve("a.yaml"), MINIMAL.formatted("a.example.org"));
+    Path first = Files.writeString(folder.resolve("b.yaml"), MINIMAL.formatted("b.example.org"));
+    input = MINIMAL.formatted("from-input.example.org");
+
+    assertThat(run("render", "-f", first.toString(), "-f", "-", "--filename=" + second)).isZero();
+
+    assertThat(out())
+        .containsSubsequence(
+            "name: b-example-org-node", "name: from-input-example-org-node", "name: a-example-org");
+  }
+
+  @Test
+  void oneWrongFileOfSeveralIsNamedAndNothingIsPrinted() throws Exception {
+    Path good = Files.writeString(folder.resolve("a.yaml"), MINIMAL.formatted("a.example.org"));
+    Path wrong = Files.writeString(folder.resolve("pod.yaml"), "apiVersion: v1\nkind: Pod\n");
+
+    assertThat(run("render", "-f", good.toString(), "-f", wrong.toString())).isEqualTo(1);
+    assertThat(err()).startsWith("pmem-csi: %s, document 1: v1 Pod is not".formatted(wrong));
+    assertThat(out()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"Bad Name", "", "UPPER", "a.b", "end-"})
+  void aNamespaceThatCannotBeIsRefused(String name) {
+    assertThat(run("render", "-f", "-", "-n", name)).isEqualTo(2);
+    assertThat(err())
+        .startsWith("pmem-csi: --namespace=%s: no namespace can be called so".formatted(name))
+        .hasLineCount(1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "two words"})
+  void anImageThatCannotBeIsRefused(String name) {
+    assertThat(run("render", "-f", "-", "--image", name)).isEqualTo(2);
+    assertThat(err())
+        .startsWith("pmem-csi: --image=%s: no image can be called so".formatted(name))
+        .hasLineCount(1);
   }
 
   @Test
@@ -164,14 +206,6 @@ class RenderCommandTest {
     assertThat(err())
         .startsWith("pmem-csi: --kubernetes-version=" + version + ": ")
         .hasLineCount(1);
-  }
-
-  @Test
-  void theFileIsRequired() {
-    assertThat(run("render")).isEqualTo(2);
-    assertThat(err())
-        .isEqualTo(
-            "pmem-csi: Missing required option: '--filename=FILE'; see pmem-csi render --help\n");
   }
 
   private int render(String content) throws IOException {

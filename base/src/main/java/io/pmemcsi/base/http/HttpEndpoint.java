@@ -29,11 +29,13 @@ public final class HttpEndpoint implements AutoCloseable {
     System.setProperty("sun.net.httpserver.maxReqHeaderSize", Integer.toString(16 << 20));
   }
 
+  private final String host;
   private final HttpServer server;
   private final ExecutorService executor;
   private final Map<String, Page> pages;
 
-  private HttpEndpoint(HttpServer server, Map<String, Page> pages) {
+  private HttpEndpoint(String host, HttpServer server, Map<String, Page> pages) {
+    this.host = host;
     this.server = server;
     this.pages = Map.copyOf(pages);
     // the server's default is its dispatcher thread, which one idle connection would block
@@ -43,7 +45,8 @@ public final class HttpEndpoint implements AutoCloseable {
   /** Listens at once; fails with a line for the user when the address cannot be had. */
   public static HttpEndpoint start(ListenAddress address, Map<String, Page> pages) {
     try {
-      HttpEndpoint endpoint = new HttpEndpoint(HttpServer.create(address.resolve(), 0), pages);
+      HttpEndpoint endpoint =
+          new HttpEndpoint(address.host(), HttpServer.create(address.resolve(), 0), pages);
       endpoint.server.setExecutor(endpoint.executor);
       endpoint.server.createContext("/", endpoint::handle);
       endpoint.server.start();
@@ -56,6 +59,11 @@ public final class HttpEndpoint implements AutoCloseable {
   /** The port in use, also where the system has chosen it. */
   public int port() {
     return server.getAddress().getPort();
+  }
+
+  /** Where it listens, with the port in use. */
+  public ListenAddress address() {
+    return new ListenAddress(host, port());
   }
 
   @Override

@@ -59,6 +59,12 @@ class HttpEndpointTest {
   }
 
   @Test
+  void theAddressHasThePortThatTheSystemChose() {
+    assertThat(endpoint.address()).hasToString("127.0.0.1:" + endpoint.port());
+    assertThat(endpoint.port()).isPositive();
+  }
+
+  @Test
   void metricsAreInThePrometheusTextFormat() throws Exception {
     HttpResponse<String> response = get("/metrics");
 

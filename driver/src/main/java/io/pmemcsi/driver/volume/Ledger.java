@@ -195,7 +195,7 @@ public final class Ledger {
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-x---")));
       }
     } catch (IOException e) {
-      throw new LedgerException("make the state folder", folder, e);
+      throw LedgerException.notMade(folder, e);
     }
   }
 }

@@ -1,6 +1,7 @@
 package io.pmemcsi.operator.generic;
 
 import io.pmemcsi.base.error.FatalException;
+import io.pmemcsi.base.error.Reason;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -42,7 +43,7 @@ public final class ConfigFile implements Supplier<OperatorConfig>, AutoCloseable
     } catch (IOException e) {
       throw new FatalException(
           "configuration file %s cannot be read: %s; correct --config or leave it out"
-              .formatted(file, e),
+              .formatted(file, Reason.of(e)),
           e);
     } catch (IllegalArgumentException e) {
       throw new FatalException("configuration file %s: %s".formatted(file, e.getMessage()), e);
@@ -95,7 +96,7 @@ public final class ConfigFile implements Supplier<OperatorConfig>, AutoCloseable
       }
       problem = Optional.empty();
     } catch (IOException e) {
-      broken("cannot be read: " + e);
+      broken("cannot be read: " + Reason.of(e));
     } catch (IllegalArgumentException e) {
       broken(String.valueOf(e.getMessage()));
     } catch (RuntimeException e) {

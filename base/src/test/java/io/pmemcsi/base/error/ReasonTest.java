@@ -1,0 +1,77 @@
+package io.pmemcsi.base.error;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.ConnectException;
+import java.net.UnknownHostException;
+import java.net.http.HttpConnectTimeoutException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.UnresolvedAddressException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class ReasonTest {
+
+  @TempDir private Path folder;
+
+  @Test
+  void whatTheSystemSaysAboutFilesIsSaidInWords() throws IOException {
+    Path file = Files.writeString(folder.resolve("file"), "");
+    Path text = Files.write(folder.resolve("text"), new byte[] {(byte) 0xff});
+
+    assertThat(reason(() -> Files.readString(folder.resolve("gone"))))
+        .isEqualTo("no such file or folder");
+    assertThat(reason(() -> Files.createDirectory(file))).isEqualTo("something else is there");
+    assertThat(reason(() -> Files.delete(folder))).isEqualTo("the folder is not empty");
+    assertThat(reason(() -> Files.readString(text))).isEqualTo("no text in UTF-8");
+    assertThat(reason(() -> Files.readString(file.resolve("below")))).isEqualTo("Not a directory");
+    assertThat(reason(() -> Files.readString(folder))).isEqualTo("Is a directory");
+  }
+
+  static Stream<Arguments> otherFailures() {
+    return Stream.of(
+        Arguments.of(new AccessDeniedException("/x"), "permission denied"),
+        Arguments.of(new NotDirectoryException("/x"), "not a folder"),
+        Arguments.of(new UnknownHostException("x"), "its host name is not known"),
+        Arguments.of(new UnresolvedAddressException(), "its host name is not known"),
+        Arguments.of(new HttpConnectTimeoutException("x"), "no answer in time"),
+        Arguments.of(new ClosedChannelException(), "no connection"),
+        Arguments.of(new ConnectException(), "no connection"),
+        Arguments.of(new ConnectException("Connection refused"), "Connection refused"),
+        Arguments.of(new IOException("disk is gone"), "disk is gone"),
+        Arguments.of(new IOException(), "java.io.IOException"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("otherFailures")
+  void theBottomOfAFailureIsTold(Exception bottom, String reason) {
+    assertThat(Reason.of(new UncheckedIOException(new IOException("call failed", bottom))))
+        .isEqualTo(reason);
+  }
+
+  @Test
+  void theFileIsToldToWhomeverCannotKnowIt() {
+    Exception gone = new NoSuchFileException("/x");
+
+    assertThat(Reason.withFile(new IllegalStateException("call failed", gone)))
+        .isEqualTo("/x: no such file or folder");
+    assertThat(Reason.withFile(new IOException("disk is gone"))).isEqualTo("disk is gone");
+  }
+
+  private static String reason(ThrowingCallable failing) {
+    return Reason.of(catchThrowable(failing));
+  }
+}
