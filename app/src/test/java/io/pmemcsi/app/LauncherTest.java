@@ -1,0 +1,156 @@
+package io.pmemcsi.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Which Java the launcher takes outside a source tree, on machines that are made up. */
+class LauncherTest {
+
+  private static final List<String> TOOLS = List.of("basename", "dirname", "readlink");
+  private static final String REMEDY =
+      ": install it (for example the package temurin-25-jre or openjdk-25-jre-headless) and let"
+          + " JAVA_HOME name its folder.\n";
+
+  @TempDir private Path folder;
+
+  private final Map<String, String> environment = new HashMap<>();
+  private Path launcher;
+
+  @BeforeEach
+  void theProgramAsAnImageHasIt() throws IOException {
+    folder = folder.toRealPath();
+    Path tools = Files.createDirectories(folder.resolve("tools"));
+    for (String tool : TOOLS) {
+      program(tools.resolve(tool), "#!/bin/sh\nexec /usr/bin/%s \"$@\"\n".formatted(tool));
+    }
+    environment.put("PATH", tools.toString());
+    Path program = Files.createDirectories(folder.resolve("local/lib/pmem-csi"));
+    Files.writeString(program.resolve("pmem-csi.jar"), "");
+    launcher = Files.createDirectories(folder.resolve("local/bin")).resolve("pmem-csi");
+    Files.copy(Path.of("../bin/pmem-csi"), launcher);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"25", "25.0.1", "26-ea", "100.0.2"})
+  void aJavaThatIsNewEnoughIsStarted(String version) throws Exception {
+    environment.put("JAVA_HOME", java("jdk", version).toString());
+
+    Answer answer = launch();
+
+    assertThat(answer.err()).isEmpty();
+    assertThat(answer.out()).endsWith(" io.pmemcsi.app.Main version\n");
+    assertThat(answer.exitCode()).isZero();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"24.0.2", "17.0.15", "1.8.0_452"})
+  void anOlderJavaIsOneSentenceThatSaysWhatWasFound(String version) throws Exception {
+    Path jdk = java("older", version);
+    environment.put("JAVA_HOME", jdk.toString());
+
+    assertThat(launch())
+        .isEqualTo(
+            new Answer(
+                1,
+                "",
+                "pmem-csi: Java 25 or newer is needed, and %s has %s".formatted(jdk, version)
+                    + REMEDY));
+  }
+
+  @Test
+  void anOlderJavaOfThePathIsNamedByItsFolder() throws Exception {
+    Path jdk = java("older", "21.0.1");
+    Files.createSymbolicLink(folder.resolve("tools/java"), jdk.resolve("bin/java"));
+
+    assertThat(launch().err())
+        .isEqualTo(
+            "pmem-csi: Java 25 or newer is needed, and %s has 21.0.1".formatted(jdk) + REMEDY);
+  }
+
+  @Test
+  void noJavaIsOneSentence() throws Exception {
+    assertThat(launch())
+        .isEqualTo(
+            new Answer(
+                1,
+                "",
+                "pmem-csi: Java 25 or newer is needed, and there is no java in the PATH" + REMEDY));
+  }
+
+  @Test
+  void aWrongJavaHomeIsNamed() throws Exception {
+    environment.put("JAVA_HOME", "/no/such/jdk");
+
+    assertThat(launch())
+        .isEqualTo(
+            new Answer(
+                1,
+                "",
+                "pmem-csi: Java 25 or newer is needed, and JAVA_HOME=/no/such/jdk has no bin/java"
+                    + REMEDY));
+  }
+
+  @Test
+  void aJavaThatSaysNothingAboutItselfIsTakenOnTrust() throws Exception {
+    Path jdk = java("jdk", "17");
+    Files.delete(jdk.resolve("release"));
+    environment.put("JAVA_HOME", jdk.toString());
+
+    assertThat(launch().exitCode()).isZero();
+  }
+
+  @Test
+  void theTerminationLogHearsOfIt() throws Exception {
+    Path log = folder.resolve("termination-log");
+    environment.put("TERMINATION_LOG_PATH", log.toString());
+
+    assertThat(launch().err()).isEqualTo("pmem-csi: " + Files.readString(log));
+  }
+
+  private record Answer(int exitCode, String out, String err) {}
+
+  private Answer launch() throws IOException, InterruptedException {
+    Path out = folder.resolve("out");
+    Path err = folder.resolve("err");
+    ProcessBuilder builder =
+        new ProcessBuilder("/bin/sh", launcher.toString(), "version")
+            .redirectOutput(out.toFile())
+            .redirectError(err.toFile());
+    builder.environment().clear();
+    builder.environment().putAll(environment);
+    int exitCode = builder.start().waitFor();
+    return new Answer(
+        exitCode,
+        Files.readString(out, StandardCharsets.UTF_8),
+        Files.readString(err, StandardCharsets.UTF_8));
+  }
+
+  /** One that only prints what it is asked to run. */
+  private Path java(String name, String version) throws IOException {
+    Path jdk = folder.resolve(name);
+    program(
+        Files.createDirectories(jdk.resolve("bin")).resolve("java"), "#!/bin/sh\necho \"$@\"\n");
+    Files.writeString(
+        jdk.resolve("release"),
+        "IMPLEMENTOR=\"Nobody\"\nJAVA_VERSION=\"%s\"\nMODULES=\"java.base\"\n".formatted(version));
+    return jdk;
+  }
+
+  private static void program(Path file, String content) throws IOException {
+    Files.writeString(file, content);
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
+  }
+}
