@@ -87,6 +87,18 @@ class CertificatesIT {
     operator.start();
     awaitServed("two.example.com");
     assertThat(notServed("one.example.com")).isPresent();
+
+    // before the authority was made nothing else would be better: it is told, and left
+    operator.stop();
+    Secret issued = secret(H + "-controller-secret");
+    operator.withClock(Clock.offset(Clock.systemUTC(), Duration.ofDays(-1))).start();
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .untilAsserted(() -> assertThat(condition("CertsVerified")).isEqualTo("False"));
+    assertThat(driver.events()).contains("CertsNotVerified");
+    driver.daemonSet().delete();
+    await("another look").until(() -> driver.daemonSet().get() != null);
+    assertThat(secret(H + "-controller-secret").getData()).isEqualTo(issued.getData());
   }
 
   private void changeNames(String name) {

@@ -5,8 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.DeletionPropagation;
 import io.fabric8.kubernetes.api.model.PersistentVolume;
-import io.fabric8.kubernetes.api.model.PersistentVolumeBuilder;
-import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.storage.CSIDriver;
+import io.fabric8.kubernetes.api.model.storage.CSIDriverBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.pmemcsi.api.pmem.DeploymentCondition;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
@@ -14,24 +14,36 @@ import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What becomes of a driver whose resource is deleted, on a real control plane. */
-@WithKubernetes
+@WithKubernetes(perClass = true)
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class DeletionIT {
 
+  private Sandbox sandbox;
   private KubernetesClient client;
   private InstalledOperator operator;
   private TestDriver driver;
 
-  @BeforeEach
+  @BeforeAll
   void install(Sandbox sandbox) {
+    this.sandbox = sandbox;
     this.client = sandbox.client();
     this.operator = InstalledOperator.install(sandbox).start();
-    this.driver = new TestDriver(sandbox, "deleted.example.com");
+  }
+
+  @BeforeEach
+  void name(TestInfo test) {
+    String name =
+        "d%08x".formatted(test.getTestMethod().hashCode() + test.getDisplayName().hashCode());
+    driver = new TestDriver(sandbox, name + ".example.com");
   }
 
   @Test
@@ -108,6 +120,27 @@ class DeletionIT {
     assertThat(driver.objectNames()).isEmpty();
   }
 
+  @Test
+  void volumesOfSomebodyElseDoNotHoldAResourceThatHasMadeNothing() {
+    CSIDriver foreign =
+        sandbox.create(
+            new CSIDriverBuilder()
+                .withNewMetadata()
+                .withName(driver.name())
+                .endMetadata()
+                .withNewSpec()
+                .endSpec()
+                .build());
+    createVolume();
+    driver.create("");
+    driver.awaitPhase("Failed");
+
+    driver.self().delete();
+
+    driver.awaitGone();
+    assertThat(client.resource(foreign).get()).isNotNull();
+  }
+
   /** The documented way out when there is no operator any more. */
   @Test
   void withoutAnOperatorTheFinalizerCanBeTakenOffByHand() {
@@ -123,25 +156,11 @@ class DeletionIT {
     await()
         .atMost(Duration.ofSeconds(60))
         .untilAsserted(() -> assertThat(driver.objectNames()).isEmpty());
+    operator.start();
   }
 
   private PersistentVolume createVolume() {
-    return driver
-        .sandbox()
-        .create(
-            new PersistentVolumeBuilder()
-                .withNewMetadata()
-                .withName("volume-of-" + driver.prefix())
-                .endMetadata()
-                .withNewSpec()
-                .withCapacity(Map.of("storage", new Quantity("1Gi")))
-                .withAccessModes("ReadWriteOnce")
-                .withNewCsi()
-                .withDriver(driver.name())
-                .withVolumeHandle("one")
-                .endCsi()
-                .endSpec()
-                .build());
+    return sandbox.create(CsiVolumes.volume("volume-of-" + driver.prefix(), driver.name()));
   }
 
   private static String name(PersistentVolume volume) {

@@ -1,14 +1,11 @@
 package io.pmemcsi.operator;
 
+import static io.pmemcsi.operator.CsiVolumes.attachment;
+import static io.pmemcsi.operator.CsiVolumes.volume;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.fabric8.kubernetes.api.model.PersistentVolume;
-import io.fabric8.kubernetes.api.model.PersistentVolumeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
-import io.fabric8.kubernetes.api.model.Quantity;
-import io.fabric8.kubernetes.api.model.storage.VolumeAttachment;
-import io.fabric8.kubernetes.api.model.storage.VolumeAttachmentBuilder;
 import io.pmemcsi.operator.guard.ApiUsage;
 import io.pmemcsi.operator.guard.DriverUsage;
 import io.pmemcsi.operator.guard.Tally;
@@ -35,8 +32,8 @@ class DriverUsageIT {
       sandbox.create(volume("usage-other-" + i, "other.csi.example.com"));
       sandbox.client().resource(pod("usage-pod-" + i, DRIVER)).create();
     }
-    sandbox.create(attachment("usage-pv-2", DRIVER));
-    sandbox.create(attachment("usage-other-2", "other.csi.example.com"));
+    sandbox.create(attachment("usage-pv-2", DRIVER, "usage-node"));
+    sandbox.create(attachment("usage-other-2", "other.csi.example.com", "usage-node"));
     finish(sandbox, "usage-pod-3");
 
     // long after the third pod ended: its volumes are unmounted
@@ -74,37 +71,6 @@ class DriverUsageIT {
         .withName(pod)
         .editStatus(
             found -> new PodBuilder(found).editStatus().withPhase("Succeeded").endStatus().build());
-  }
-
-  private static PersistentVolume volume(String name, String driver) {
-    return new PersistentVolumeBuilder()
-        .withNewMetadata()
-        .withName(name)
-        .endMetadata()
-        .withNewSpec()
-        .withCapacity(Map.of("storage", new Quantity("1Gi")))
-        .withAccessModes("ReadWriteOnce")
-        .withNewCsi()
-        .withDriver(driver)
-        .withVolumeHandle(name)
-        .endCsi()
-        .endSpec()
-        .build();
-  }
-
-  private static VolumeAttachment attachment(String volume, String driver) {
-    return new VolumeAttachmentBuilder()
-        .withNewMetadata()
-        .withName("attached-" + volume)
-        .endMetadata()
-        .withNewSpec()
-        .withAttacher(driver)
-        .withNodeName("usage-node")
-        .withNewSource()
-        .withPersistentVolumeName(volume)
-        .endSource()
-        .endSpec()
-        .build();
   }
 
   private static Pod pod(String name, String driver) {

@@ -8,12 +8,9 @@ import io.fabric8.kubernetes.api.model.DeletionPropagation;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.PersistentVolume;
-import io.fabric8.kubernetes.api.model.PersistentVolumeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
-import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
-import io.fabric8.kubernetes.api.model.storage.VolumeAttachmentBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.pmemcsi.api.generic.DriverCondition;
@@ -22,7 +19,6 @@ import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -83,12 +79,12 @@ class GenericDeletionIT {
     assertThat(driver.events()).containsOnlyOnce("DeletionHeld");
     awaitObjects(11);
     // with FOREGROUND the garbage collector may be at it, too
-    DaemonSet before = await().atMost(PATIENCE).until(this::daemonSet, Objects::nonNull);
+    DaemonSet before = await().atMost(PATIENCE).until(driver::daemonSet, Objects::nonNull);
     client.resource(before).delete();
     await()
         .atMost(PATIENCE)
         .until(
-            this::daemonSet,
+            driver::daemonSet,
             now ->
                 now != null && !now.getMetadata().getUid().equals(before.getMetadata().getUid()));
 
@@ -103,19 +99,7 @@ class GenericDeletionIT {
     driver.create();
     driver.awaitSynced();
     HasMetadata attachment =
-        sandbox.create(
-            new VolumeAttachmentBuilder()
-                .withNewMetadata()
-                .withName(driver.name())
-                .endMetadata()
-                .withNewSpec()
-                .withAttacher(driverName())
-                .withNodeName("some-node")
-                .withNewSource()
-                .withPersistentVolumeName("some-volume")
-                .endSource()
-                .endSpec()
-                .build());
+        sandbox.create(CsiVolumes.attachment("some-volume", driverName(), "some-node"));
     Pod pod = client.resource(inlineUser()).create();
 
     driver.resource().delete();
@@ -208,6 +192,11 @@ class GenericDeletionIT {
     driver.awaitSyncError("driverName cannot change to " + renamed("first"));
 
     client.storage().v1().csiDrivers().withName(driverName()).delete();
+    await("made again").atMost(PATIENCE).until(this::isRegistered);
+    operator.stop();
+    client.storage().v1().csiDrivers().withName(driverName()).delete();
+    operator.start();
+    await("made again later").atMost(PATIENCE).until(this::isRegistered);
     driver.patch("{\"spec\":{\"driverName\":\"%s\"}}".formatted(renamed("second")));
 
     driver.awaitSyncError(
@@ -215,7 +204,7 @@ class GenericDeletionIT {
             .formatted(renamed("second"), driverName()));
     driver.resource().delete();
     awaitHeld("The driver %s is not removed yet".formatted(driverName()));
-    assertThat(daemonSet()).isNotNull();
+    assertThat(driver.daemonSet()).isNotNull();
 
     client.resource(volume).delete();
     lookAgain();
@@ -236,7 +225,7 @@ class GenericDeletionIT {
     driver.resource().delete();
 
     awaitHeld("The driver %s is not removed yet".formatted(renamed("now")));
-    assertThat(daemonSet()).isNotNull();
+    assertThat(driver.daemonSet()).isNotNull();
 
     client.resource(volume).delete();
     hold(false);
@@ -244,6 +233,10 @@ class GenericDeletionIT {
 
     driver.awaitGone();
     assertThat(driver.objectNames()).isEmpty();
+  }
+
+  private boolean isRegistered() {
+    return client.storage().v1().csiDrivers().withName(driverName()).get() != null;
   }
 
   /** Sorted behind the name before. */
@@ -426,15 +419,6 @@ class GenericDeletionIT {
         .toList();
   }
 
-  private DaemonSet daemonSet() {
-    return client
-        .apps()
-        .daemonSets()
-        .inNamespace(driver.namespace())
-        .withName(driver.name() + "-node")
-        .get();
-  }
-
   /** With a finalizer in place of a kubelet that unmounts. */
   private Pod inlineUser() {
     return new PodBuilder()
@@ -461,20 +445,6 @@ class GenericDeletionIT {
   }
 
   private PersistentVolume createVolume(String of) {
-    return sandbox.create(
-        new PersistentVolumeBuilder()
-            .withNewMetadata()
-            .withName("volume-of-" + driver.name())
-            .endMetadata()
-            .withNewSpec()
-            .withCapacity(Map.of("storage", new Quantity("1Gi")))
-            .withAccessModes("ReadWriteOnce")
-            .withPersistentVolumeReclaimPolicy("Retain")
-            .withNewCsi()
-            .withDriver(of)
-            .withVolumeHandle("any")
-            .endCsi()
-            .endSpec()
-            .build());
+    return sandbox.create(CsiVolumes.volume("volume-of-" + driver.name(), of));
   }
 }

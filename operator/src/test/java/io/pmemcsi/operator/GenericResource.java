@@ -5,6 +5,9 @@ import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.apps.Deployment;
+import io.fabric8.kubernetes.api.model.storage.StorageClass;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.Resource;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
@@ -12,6 +15,7 @@ import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.pmemcsi.api.generic.CSIDriverDeployment;
 import io.pmemcsi.api.generic.CSIDriverDeploymentStatus;
 import io.pmemcsi.api.generic.DriverCondition;
+import io.pmemcsi.operator.facts.ClusterProbe;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
@@ -160,6 +164,29 @@ record GenericResource(KubernetesClient client, String namespace, String name) {
   List<String> objectNames() {
     return objects().stream()
         .map(object -> object.getKind() + " " + object.getMetadata().getName())
+        .toList();
+  }
+
+  /** What would be made for it. */
+  List<HasMetadata> rendered() {
+    HasMetadata resource = new Rendering().read(yaml(name));
+    resource.getMetadata().setNamespace(namespace);
+    return new Rendering()
+        .objects(resource, new ClusterProbe(client).facts(namespace, "any:image"));
+  }
+
+  DaemonSet daemonSet() {
+    return client.apps().daemonSets().inNamespace(namespace).withName(name + "-node").get();
+  }
+
+  Deployment deployment() {
+    return client.apps().deployments().inNamespace(namespace).withName(name + "-controller").get();
+  }
+
+  List<StorageClass> storageClasses() {
+    return objects().stream()
+        .filter(StorageClass.class::isInstance)
+        .map(StorageClass.class::cast)
         .toList();
   }
 

@@ -4,8 +4,6 @@ import static java.net.HttpURLConnection.HTTP_CONFLICT;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.fabric8.kubernetes.api.model.PersistentVolumeBuilder;
-import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.storage.StorageClassBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -245,21 +243,7 @@ record GenericWorld(String name, Consumer<Subject> before, Consumer<Subject> act
     }
 
     void createVolume() {
-      create(
-          new PersistentVolumeBuilder()
-              .withNewMetadata()
-              .withName(name())
-              .endMetadata()
-              .withNewSpec()
-              .withCapacity(Map.of("storage", new Quantity("1Gi")))
-              .withAccessModes("ReadWriteOnce")
-              .withPersistentVolumeReclaimPolicy("Retain")
-              .withNewCsi()
-              .withDriver(name() + ".csi.example.com")
-              .withVolumeHandle("any")
-              .endCsi()
-              .endSpec()
-              .build());
+      create(CsiVolumes.volume(name(), name() + ".csi.example.com"));
     }
 
     private void create(HasMetadata object) {

@@ -2,7 +2,6 @@ package io.pmemcsi.operator;
 
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.storage.VolumeAttachment;
-import io.fabric8.kubernetes.api.model.storage.VolumeAttachmentBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.util.List;
 import java.util.TreeMap;
@@ -29,7 +28,7 @@ record PlayedAttacher(KubernetesClient client, String driver, String prefix) {
       if (node != null) {
         String name = pod.getMetadata().getName();
         String volume = prefix + name.substring(name.lastIndexOf('-') + 1);
-        wanted.put(volume + "-" + node, attachment(volume, node));
+        wanted.put(volume + "-" + node, CsiVolumes.attachment(volume, driver, node));
       }
     }
     for (VolumeAttachment found : attachments()) {
@@ -38,20 +37,5 @@ record PlayedAttacher(KubernetesClient client, String driver, String prefix) {
       }
     }
     wanted.values().forEach(missing -> client.resource(missing).create());
-  }
-
-  private VolumeAttachment attachment(String volume, String node) {
-    return new VolumeAttachmentBuilder()
-        .withNewMetadata()
-        .withName(volume + "-" + node)
-        .endMetadata()
-        .withNewSpec()
-        .withAttacher(driver)
-        .withNodeName(node)
-        .withNewSource()
-        .withPersistentVolumeName(volume)
-        .endSource()
-        .endSpec()
-        .build();
   }
 }

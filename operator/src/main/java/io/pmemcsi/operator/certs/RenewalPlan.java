@@ -45,13 +45,15 @@ public record RenewalPlan(List<String> names, Duration validity, Duration renewB
    * @param bundle the trusted authorities as base64-encoded PEM
    * @param expires when the server's certificate runs out
    * @param due when the next thing has to be done
+   * @param begins when the authority becomes valid, if it is not yet: somebody set a clock back
    */
   public record Decision(
       Map<String, String> authoritySecret,
       Map<String, String> serverSecret,
       String bundle,
       Instant expires,
-      Instant due) {}
+      Instant due,
+      Optional<Instant> begins) {}
 
   /** From what is stored now, if anything is. */
   public Decision decide(
@@ -70,8 +72,14 @@ public record RenewalPlan(List<String> names, Duration validity, Duration renewB
             .getFirst()
             .getNotAfter()
             .toInstant();
+    Optional<Instant> begins = Optional.of(begins(keys.current())).filter(now::isBefore);
     return new Decision(
-        keys.data(), files.data(), TlsFiles.encode(files.authority()), expires, due(keys, expires));
+        keys.data(),
+        files.data(),
+        TlsFiles.encode(files.authority()),
+        expires,
+        begins.orElseGet(() -> due(keys, expires)),
+        begins);
   }
 
   private AuthorityKeys authority(Optional<AuthorityKeys> stored, Issuer issuer, Instant now) {
@@ -104,10 +112,14 @@ public record RenewalPlan(List<String> names, Duration validity, Duration renewB
 
   /** One that was announced late gets half of the time that the current one has left then. */
   private Instant takeover(Issuer.Issued current, Issuer.Issued next) {
-    Instant announced = Validity.begins(next.certificate()).plus(Issuer.BACKDATED);
+    Instant announced = begins(next).plus(Issuer.BACKDATED);
     Instant usual = announced.plus(renewBefore.dividedBy(2));
     Instant latest = announced.plus(Duration.between(announced, end(current)).dividedBy(2));
     return usual.isBefore(latest) ? usual : latest;
+  }
+
+  private static Instant begins(Issuer.Issued issued) {
+    return Validity.begins(issued.certificate());
   }
 
   private static Instant end(Issuer.Issued issued) {
@@ -145,13 +157,13 @@ public record RenewalPlan(List<String> names, Duration validity, Duration renewB
 
   private boolean usable(TlsFiles server, AuthorityKeys keys, Instant now) {
     try {
+      var leaf = Pem.certificates("the certificate", server.certificate()).getFirst();
       var check =
           CertificateCheck.of(
               new TlsFiles(
                   Pem.of(keys.current().certificate()), server.certificate(), server.key()),
               names,
-              now);
-      var leaf = Pem.certificates("the certificate", server.certificate()).getFirst();
+              judged(leaf, keys, now));
       return check.broken().isEmpty()
           && CertificateCheck.names(leaf).equals(Set.copyOf(names))
           && (now.isBefore(check.expires().minus(renewBefore))
@@ -161,9 +173,23 @@ public record RenewalPlan(List<String> names, Duration validity, Duration renewB
     }
   }
 
+  /**
+   * While the authority is not valid yet nothing that it signs is, so that another certificate
+   * would be no better than the one that is there.
+   */
+  private static Instant judged(X509Certificate leaf, AuthorityKeys keys, Instant now) {
+    Instant authority = begins(keys.current());
+    return now.isBefore(authority) ? later(authority, Validity.begins(leaf)) : now;
+  }
+
+  private static Instant later(Instant one, Instant other) {
+    return one.isBefore(other) ? other : one;
+  }
+
   private TlsFiles issue(
       Issuer issuer, AuthorityKeys keys, List<X509Certificate> bundle, Instant now) {
-    Issuer.Issued server = issuer.server(keys.current(), names, now, validity);
+    Issuer.Issued server =
+        issuer.server(keys.current(), names, later(now, begins(keys.current())), validity);
     return new TlsFiles(Pem.of(bundle), Pem.of(server.certificate()), Pem.of(server.key()));
   }
 

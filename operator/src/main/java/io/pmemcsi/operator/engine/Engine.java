@@ -78,9 +78,25 @@ public final class Engine {
       report.conflicts.add(e.object());
       return report.outcome();
     }
-    // last, because nobody waits for it; what a crash leaves out is made up for by the next apply
-    report.created.forEach(pair -> cluster.takeOver(pair.actual().orElseThrow(), pair.wanted()));
+    takeOver(cluster, report);
     prune(owner, cluster.ownedBy(owner), blueprint, cluster, report);
+    return report.outcome();
+  }
+
+  /** Makes an object again that is gone; where there is one it stays as it is. */
+  public Outcome restore(Owner owner, HasMetadata object, Cluster cluster) {
+    var report = new Report();
+    List<Pair> pairs = look(owner, Blueprint.of(List.of(object)), cluster, report);
+    try {
+      for (Pair pair : pairs) {
+        if (pair.actual().isEmpty()) {
+          write(pair, cluster, report);
+        }
+      }
+    } catch (ForeignObjectException e) {
+      report.conflicts.add(e.object());
+    }
+    takeOver(cluster, report);
     return report.outcome();
   }
 
@@ -161,6 +177,11 @@ public final class Engine {
     } catch (ImmutableFieldException e) {
       recreate(actual, wanted, cluster, report);
     }
+  }
+
+  /** Last, as nobody waits for it; what a crash leaves out is made up for by the next apply. */
+  private static void takeOver(Cluster cluster, Report report) {
+    report.created.forEach(pair -> cluster.takeOver(pair.actual().orElseThrow(), pair.wanted()));
   }
 
   private void recreate(HasMetadata actual, HasMetadata wanted, Cluster cluster, Report report) {

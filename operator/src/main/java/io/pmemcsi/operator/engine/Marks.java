@@ -37,7 +37,7 @@ public record Marks(String domain) {
   }
 
   /** Whether an object on the server was made for this very owner. */
-  boolean on(HasMetadata object, Owner owner) {
+  public boolean on(HasMetadata object, Owner owner) {
     var metadata = object.getMetadata();
     boolean referenced =
         metadata.getOwnerReferences() != null

@@ -25,8 +25,8 @@ record Rivals(String fieldManager, KubernetesSerialization serialization) {
 
   /**
    * The names under which others hold a wanted field with another value, or one that they added and
-   * that is taken away; where they took a value away, which no book shows, the name of the last one
-   * who wrote. Empty if nobody else ever did.
+   * that is taken away; where they took a value away, which no book shows, the names of those who
+   * wrote last. Empty if nobody else ever did.
    */
   List<String> of(HasMetadata actual, HasMetadata wanted) {
     List<ManagedFieldsEntry> others =
@@ -44,17 +44,19 @@ record Rivals(String fieldManager, KubernetesSerialization serialization) {
                 .filter(
                     entry ->
                         book.holds("", entry.getFieldsV1().getAdditionalProperties(), want, have)));
-    return holders.isEmpty() ? names(last(others).stream()) : holders;
+    return holders.isEmpty() ? names(last(others)) : holders;
   }
 
   private static List<String> names(Stream<ManagedFieldsEntry> entries) {
     return entries.map(ManagedFieldsEntry::getManager).distinct().sorted().toList();
   }
 
-  private static Optional<ManagedFieldsEntry> last(List<ManagedFieldsEntry> entries) {
-    return entries.stream()
-        .filter(entry -> entry.getTime() != null && !isStatus(entry))
-        .max(Comparator.comparing(ManagedFieldsEntry::getTime));
+  /** Times are counted in whole seconds: whoever wrote in the last one may be the last. */
+  private static Stream<ManagedFieldsEntry> last(List<ManagedFieldsEntry> entries) {
+    List<ManagedFieldsEntry> timed =
+        entries.stream().filter(entry -> entry.getTime() != null && !isStatus(entry)).toList();
+    return timed.stream().map(ManagedFieldsEntry::getTime).max(Comparator.naturalOrder()).stream()
+        .flatMap(newest -> timed.stream().filter(entry -> newest.equals(entry.getTime())));
   }
 
   /**

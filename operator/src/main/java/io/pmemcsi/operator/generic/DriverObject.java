@@ -16,10 +16,15 @@ import java.util.Optional;
 record DriverObject(GenericDriver driver) {
 
   CSIDriver csiDriver() {
+    return csiDriver(driver.driverName());
+  }
+
+  /** The same under another name. */
+  CSIDriver csiDriver(String name) {
     CSIDriverOptions options = driver.settings().csiDriver();
     CSIDriver object =
         new CSIDriverBuilder()
-            .withMetadata(driver.clusterWide(driver.driverName()))
+            .withMetadata(driver.clusterWide(name))
             .withNewSpec()
             .withAttachRequired(
                 Optional.ofNullable(options.attachRequired()).orElseGet(this::attaches))

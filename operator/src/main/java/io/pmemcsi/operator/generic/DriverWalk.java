@@ -115,16 +115,53 @@ final class DriverWalk {
     }
     Optional<Obstacles.Obstacle> obstacle = obstacles.find(resource, settings, current, context);
     if (obstacle.isPresent()) {
+      String more =
+          obstacle
+              .get()
+              .needed()
+              .flatMap(
+                  former ->
+                      keepKnown(former, resource, settings, current, context).map(it -> "\n" + it))
+              .orElse("");
       return failed(
           resource,
           obstacle.get().reason(),
-          obstacle.get().message(),
+          obstacle.get().message() + more,
           obstacle.get().again().or(() -> Optional.of(patience(resource))),
           context);
     }
     CSIDriverDeployment kept =
         isDeleted(resource) ? resource : Finalizers.add(resource, context.getClient());
     return bring(kept, settings, blueprint, context);
+  }
+
+  /**
+   * Volumes need a driver although the resource names another one by now: without its CSIDriver
+   * kubelets and sidecars would take it for one of another sort.
+   *
+   * @return what is in the way of that
+   */
+  private Optional<String> keepKnown(
+      String former,
+      CSIDriverDeployment resource,
+      GenericSettings settings,
+      OperatorConfig current,
+      Context<CSIDriverDeployment> context) {
+    var metadata = resource.getMetadata();
+    HasMetadata object =
+        new DriverObject(
+                new GenericDriver(
+                    metadata.getNamespace(), metadata.getName(), settings, current, facts.get()))
+            .csiDriver(former);
+    Outcome outcome =
+        GenericReconciler.engine(context)
+            .restore(Owner.of(resource), object, watches.cluster(context));
+    listener.brought(resource, outcome);
+    return outcome.conflicts().isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            ForeignObjects.describe(
+                resource, outcome.conflicts(), Blueprint.of(List.of(object)), context.getClient()));
   }
 
   /** What a resource says that could not be carried out; its nodes are not forgotten. */

@@ -16,8 +16,10 @@ record Obstacles(DeletionGuard guard, GenericWatches watches) {
    * Something that has to go first.
    *
    * @param again when to look whether it has gone, if that is known
+   * @param needed the name of a driver that must not go yet
    */
-  record Obstacle(String reason, String message, Optional<Duration> again) {}
+  record Obstacle(
+      String reason, String message, Optional<Duration> again, Optional<String> needed) {}
 
   Optional<Obstacle> find(
       CSIDriverDeployment resource,
@@ -26,13 +28,11 @@ record Obstacles(DeletionGuard guard, GenericWatches watches) {
       Context<CSIDriverDeployment> context) {
     List<String> conflicts = conflicts(resource, settings, config, context);
     if (!conflicts.isEmpty()) {
-      return Optional.of(new Obstacle("Conflict", String.join("\n", conflicts), Optional.empty()));
+      return Optional.of(
+          new Obstacle(
+              "Conflict", String.join("\n", conflicts), Optional.empty(), Optional.empty()));
     }
-    return formerDriverInUse(resource, settings, context)
-        .map(
-            former ->
-                new Obstacle(
-                    "DriverInUse", renamed(resource, former), Optional.of(former.again())));
+    return formerDriverInUse(resource, settings, context);
   }
 
   private List<String> conflicts(
@@ -51,16 +51,27 @@ record Obstacles(DeletionGuard guard, GenericWatches watches) {
   }
 
   /** Another name for a driver is the end of the one before, which volumes may need. */
-  private Optional<DeletionDecision.Hold> formerDriverInUse(
+  private Optional<Obstacle> formerDriverInUse(
       CSIDriverDeployment resource,
       GenericSettings settings,
       Context<CSIDriverDeployment> context) {
     return new InstalledObjects(resource, context)
         .drivers().endingFor(settings.driver().value()).stream()
-            .map(driver -> guard.decide(resource, resource.getSpec().deletionPolicy(), driver))
-            .filter(DeletionDecision.Hold.class::isInstance)
-            .map(DeletionDecision.Hold.class::cast)
+            .flatMap(driver -> inUse(resource, driver).stream())
             .findFirst();
+  }
+
+  private Optional<Obstacle> inUse(CSIDriverDeployment resource, String driver) {
+    return switch (guard.decide(resource, resource.getSpec().deletionPolicy(), driver)) {
+      case DeletionDecision.Go() -> Optional.empty();
+      case DeletionDecision.Hold hold ->
+          Optional.of(
+              new Obstacle(
+                  "DriverInUse",
+                  renamed(resource, hold),
+                  Optional.of(hold.again()),
+                  Optional.of(driver)));
+    };
   }
 
   static String renamed(CSIDriverDeployment resource, DeletionDecision.Hold former) {

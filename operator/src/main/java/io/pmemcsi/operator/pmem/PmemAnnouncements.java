@@ -10,6 +10,7 @@ import io.pmemcsi.operator.guard.DeletionDecision;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 
 /** Which events a change of status is worth: one per change, none per repetition. */
 final class PmemAnnouncements {
@@ -40,6 +41,19 @@ final class PmemAnnouncements {
             .ifPresent(message -> result.add(Announcement.warning(passing, message)));
       }
     }
+    if (!next.phaseOrNew().equals(PHASE_FAILED)) {
+      unverified(next)
+          .filter(message -> !unverified(previous).equals(Optional.of(message)))
+          .ifPresent(message -> result.add(Announcement.warning("CertsNotVerified", message)));
+    }
     return result;
+  }
+
+  /** Where a driver runs nevertheless, nothing else tells of it. */
+  private static Optional<String> unverified(PmemCSIDeploymentStatus status) {
+    return status
+        .condition(DeploymentCondition.CERTS_VERIFIED)
+        .filter(condition -> condition.status().equals(Findings.FALSE))
+        .map(DeploymentCondition::message);
   }
 }

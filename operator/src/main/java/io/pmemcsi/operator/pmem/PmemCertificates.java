@@ -272,9 +272,22 @@ public final class PmemCertificates {
         List.of(
             secret(names.authoritySecret(), "Opaque", decision.authoritySecret()),
             secret(names.controllerSecret(), "kubernetes.io/tls", decision.serverSecret())),
-        Findings.condition(CERTS_VERIFIED, true, VERIFIED),
+        decision
+            .begins()
+            .map(this::tooEarly)
+            .orElseGet(() -> Findings.condition(CERTS_VERIFIED, true, VERIFIED)),
         decision.expires(),
         decision.due());
+  }
+
+  /** Nothing else would be better before it is known which time is right. */
+  private DeploymentCondition tooEarly(Instant begins) {
+    return Findings.condition(
+        CERTS_VERIFIED,
+        false,
+        NOT_VERIFIED,
+        "the certificate authority in secret \"%s\" is not valid before %s: set the clock of the operator's node right, or delete that secret if the authority was made while the clock was wrong"
+            .formatted(names.authoritySecret(), begins));
   }
 
   private static Prepared prepared(

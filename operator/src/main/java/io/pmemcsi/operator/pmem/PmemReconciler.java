@@ -1,5 +1,6 @@
 package io.pmemcsi.operator.pmem;
 
+import io.fabric8.kubernetes.api.model.storage.CSIDriverBuilder;
 import io.javaoperatorsdk.operator.api.reconciler.Cleaner;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
 import io.javaoperatorsdk.operator.api.reconciler.DeleteControl;
@@ -41,9 +42,6 @@ public final class PmemReconciler
   /** Under which all objects are written. */
   public static final String FIELD_MANAGER = "pmem-csi-operator";
 
-  /** With the value true, a driver goes with its resource whatever still uses it. */
-  public static final String FORCE_DELETION = PmemCSIDeployment.GROUP + "/force-deletion";
-
   private static final Logger LOG = LoggerFactory.getLogger(PmemReconciler.class);
 
   private final PmemWatches watches;
@@ -62,7 +60,7 @@ public final class PmemReconciler
       OutcomeListener listener,
       Clock clock) {
     this.watches = new PmemWatches(namespace);
-    this.guard = new DeletionGuard(usage, FORCE_DELETION);
+    this.guard = new DeletionGuard(usage, PmemCSIDeployment.FORCE_DELETION_ANNOTATION);
     this.status = new StatusPublisher<>(new PmemStatus(), events, listener, clock);
     this.listener = listener;
     this.walk = new PmemWalk(facts, watches, listener, clock, wakeUps::propagateEvent);
@@ -99,12 +97,11 @@ public final class PmemReconciler
   @Override
   public DeleteControl cleanup(PmemCSIDeployment cached, Context<PmemCSIDeployment> context) {
     PmemCSIDeployment resource = status.newest(cached, context.getClient());
-    String driver = resource.getMetadata().getName();
     return telling(
         resource,
         context,
         () ->
-            switch (guard.decide(resource, resource.getSpec().deletionPolicy(), driver)) {
+            switch (mayGo(resource, context)) {
               case DeletionDecision.Go() -> remove(resource, context);
               case DeletionDecision.Hold hold -> {
                 HeldDeletion.inBackground(resource, context.getClient());
@@ -113,6 +110,24 @@ public final class PmemReconciler
                 yield DeleteControl.noFinalizerRemoval().rescheduleAfter(hold.again());
               }
             });
+  }
+
+  /** Of a resource for which nothing was made nobody needs anything: its name is another's. */
+  private DeletionDecision mayGo(PmemCSIDeployment resource, Context<PmemCSIDeployment> context) {
+    String driver = resource.getMetadata().getName();
+    return hasDriver(Owner.of(resource), driver, new ApiCluster<>(context, watches.owned()))
+        ? guard.decide(resource, resource.getSpec().deletionPolicy(), driver)
+        : new DeletionDecision.Go();
+  }
+
+  /** What an earlier release made is in no cache. */
+  private static boolean hasDriver(
+      Owner owner, String driver, ApiCluster<PmemCSIDeployment> cluster) {
+    return !cluster.ownedBy(owner).isEmpty()
+        || cluster
+            .find(new CSIDriverBuilder().withNewMetadata().withName(driver).endMetadata().build())
+            .filter(found -> PmemWatches.MARKS.on(found, owner))
+            .isPresent();
   }
 
   private DeleteControl remove(PmemCSIDeployment resource, Context<PmemCSIDeployment> context) {

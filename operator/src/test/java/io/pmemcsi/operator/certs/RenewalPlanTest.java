@@ -195,6 +195,32 @@ class RenewalPlanTest {
     }
   }
 
+  /** Somebody set the clock back to before the authority was made. */
+  @Test
+  void authorityThatIsNotValidYetLeadsToRest() {
+    var first = plan.decide(Map.of(), Map.of(), START);
+    var renewed = plan.decide(first.authoritySecret(), first.serverSecret(), first.due());
+    Instant back = START.minus(Duration.ofDays(1));
+
+    for (var stored : List.of(first, renewed)) {
+      var early = plan.decide(stored.authoritySecret(), stored.serverSecret(), back);
+
+      assertThat(early.authoritySecret()).isEqualTo(stored.authoritySecret());
+      assertThat(early.serverSecret()).isEqualTo(stored.serverSecret());
+      assertThat(early.begins()).contains(START.minus(Issuer.BACKDATED));
+      assertThat(early.due()).isEqualTo(START.minus(Issuer.BACKDATED));
+    }
+    var without = plan.decide(first.authoritySecret(), Map.of(), back);
+    assertThat(plan.decide(without.authoritySecret(), without.serverSecret(), back))
+        .isEqualTo(without);
+
+    var right = plan.decide(without.authoritySecret(), without.serverSecret(), without.due());
+
+    assertThat(right.serverSecret()).isEqualTo(without.serverSecret());
+    assertThat(right.begins()).isEmpty();
+    assertThat(right.due()).isAfter(without.due());
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"fd00::1", "FD00:0::0001", "::ffff:10.0.0.1", "Scheduler.Example.COM"})
   void anySpellingOfANameIsFoundInTheCertificate(String name) {

@@ -240,6 +240,28 @@ class EngineTest {
     return engine.bring(owner, Blueprint.of(List.of(wanted)), cluster);
   }
 
+  @Test
+  void onlyWhatIsGoneIsRestored() {
+    bring(OWNER, map("one", "1"), map("two", "2"));
+    cluster.objects.remove("one");
+    cluster.calls.clear();
+
+    engine.restore(OWNER, map("one", "again"), cluster);
+    engine.restore(OWNER, map("two", "changed"), cluster);
+
+    assertThat(cluster.calls).containsExactly("create one", "take over one");
+  }
+
+  @Test
+  void foreignObjectInPlaceOfWhatIsGoneStays() {
+    cluster.objects.put("one", map("one", "of somebody else"));
+
+    Outcome outcome = engine.restore(OWNER, map("one", "1"), cluster);
+
+    assertThat(outcome.conflicts()).hasSize(1);
+    assertThat(cluster.calls).isEmpty();
+  }
+
   private static ConfigMap map(String name, String value) {
     return new ConfigMapBuilder()
         .withNewMetadata()

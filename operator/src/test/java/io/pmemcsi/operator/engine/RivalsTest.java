@@ -104,6 +104,26 @@ class RivalsTest {
         .containsExactly("late");
   }
 
+  /** Times are counted in whole seconds. */
+  @Test
+  void whoeverWroteInTheLastSecondIsNamedWhereAValueWasTakenAway() {
+    assertThat(
+            rivals(
+                """
+                - manager: one
+                  operation: Update
+                  time: "2030-01-02T00:00:00Z"
+                  fieldsV1: {f:metadata: {f:annotations: {f:a: {}}}}
+                - manager: other
+                  operation: Update
+                  time: "2030-01-02T00:00:00Z"
+                  fieldsV1: {f:metadata: {f:annotations: {f:b: {}}}}
+                """,
+                "wanted:1",
+                "storage: pmem"))
+        .containsExactly("one", "other");
+  }
+
   /** The entries of a real Deployment, shortened: its controller notes the revision last. */
   @Test
   void whoAddsWhatIsTakenAwayIsNamedAndNotTheControllerOfTheWorkload() {

@@ -1,5 +1,7 @@
 package io.pmemcsi.operator.guard;
 
+import static io.pmemcsi.operator.CsiVolumes.attachment;
+import static io.pmemcsi.operator.CsiVolumes.volume;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -7,8 +9,6 @@ import io.fabric8.kubernetes.api.model.PersistentVolume;
 import io.fabric8.kubernetes.api.model.PersistentVolumeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
-import io.fabric8.kubernetes.api.model.storage.VolumeAttachment;
-import io.fabric8.kubernetes.api.model.storage.VolumeAttachmentBuilder;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import java.time.Duration;
 import java.time.Instant;
@@ -147,19 +147,6 @@ class DeletionGuardTest {
     return DriverUsage.of(DRIVER, volumes, List.of(), pods, NOW);
   }
 
-  private static PersistentVolume volume(String name, String driver) {
-    return new PersistentVolumeBuilder()
-        .withNewMetadata()
-        .withName(name)
-        .endMetadata()
-        .withNewSpec()
-        .withNewCsi()
-        .withDriver(driver)
-        .endCsi()
-        .endSpec()
-        .build();
-  }
-
   private static PersistentVolume claimed(String name, String driver) {
     return new PersistentVolumeBuilder(volume(name, driver))
         .editSpec()
@@ -167,21 +154,6 @@ class DeletionGuardTest {
         .withNamespace("shop")
         .withName("data")
         .endClaimRef()
-        .endSpec()
-        .build();
-  }
-
-  private static VolumeAttachment attachment(String volume, String driver, String node) {
-    return new VolumeAttachmentBuilder()
-        .withNewMetadata()
-        .withName("csi-" + volume)
-        .endMetadata()
-        .withNewSpec()
-        .withAttacher(driver)
-        .withNodeName(node)
-        .withNewSource()
-        .withPersistentVolumeName(volume)
-        .endSource()
         .endSpec()
         .build();
   }

@@ -17,6 +17,8 @@ import java.time.temporal.ChronoUnit;
 import java.util.Base64;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 class PmemCertificatesTest {
@@ -54,6 +56,31 @@ class PmemCertificatesTest {
     assertThat(late.due()).isEmpty();
   }
 
+  @Test
+  void managedAuthorityThatIsNotValidYetIsToldAndKept() {
+    String spec = "controllerTLS: {managed: true}";
+    var issued = prepared(spec, today, _ -> Optional.empty());
+    Map<String, Secret> stored =
+        issued.secrets().stream()
+            .collect(Collectors.toMap(one -> one.getMetadata().getName(), one -> (Secret) one));
+
+    var early = prepared(spec, today.minus(ONE), name -> Optional.ofNullable(stored.get(name)));
+
+    assertThat(early.failure()).isEmpty();
+    assertThat(early.secrets()).isEqualTo(issued.secrets());
+    assertThat(early.conditions())
+        .filteredOn(condition -> condition.type().equals("CertsVerified"))
+        .singleElement()
+        .satisfies(
+            condition -> {
+              assertThat(condition.status()).isEqualTo("False");
+              assertThat(condition.message())
+                  .contains("is not valid before")
+                  .contains("set the clock of the operator's node right");
+            });
+    assertThat(early.due()).hasValueSatisfying(due -> assertThat(due).isBefore(today));
+  }
+
   private void assertWaits(String spec) {
     var early = prepared(spec, today);
 
@@ -64,6 +91,11 @@ class PmemCertificatesTest {
   }
 
   private PmemCertificates.Prepared prepared(String spec, Instant now) {
+    return prepared(spec, now, _ -> Optional.empty());
+  }
+
+  private PmemCertificates.Prepared prepared(
+      String spec, Instant now, Function<String, Optional<Secret>> own) {
     var resource =
         new KubernetesSerialization()
             .unmarshal(
@@ -71,7 +103,7 @@ class PmemCertificatesTest {
                 PmemCSIDeployment.class);
     var facts = ClusterFacts.assumed(KubernetesVersion.parse("1.30"), "pmem", "example.com/image");
     return new PmemCertificates(PmemSettings.of(resource), facts, now)
-        .prepare(name -> Optional.of(secret()), name -> Optional.empty());
+        .prepare(_ -> Optional.of(secret()), own);
   }
 
   private Secret secret() {

@@ -137,6 +137,21 @@ class PmemStatusTest {
         .containsExactly("b");
   }
 
+  @Test
+  void certificatesThatAreUsedThoughSomethingIsWrongWithThemAreAnnouncedOnce() {
+    var fresh = PmemCSIDeploymentStatus.NEW;
+    var running = new PmemStatus().next(fresh, found(daemonSet(1, 1, 1)), T1);
+    Findings early =
+        found(daemonSet(1, 1, 1))
+            .and(Findings.condition("CertsVerified", false, "not valid", "too early"));
+    var told = new PmemStatus().next(running, early, T2);
+
+    assertThat(PmemAnnouncements.of(running, told))
+        .containsExactly(Announcement.warning("CertsNotVerified", "too early"));
+    assertThat(PmemAnnouncements.of(told, new PmemStatus().next(told, early, T2))).isEmpty();
+    assertThat(PmemAnnouncements.of(told, running)).isEmpty();
+  }
+
   private static Findings found(DaemonSet workload) {
     return new Findings(
         1,

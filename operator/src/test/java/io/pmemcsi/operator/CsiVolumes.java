@@ -1,0 +1,47 @@
+package io.pmemcsi.operator;
+
+import io.fabric8.kubernetes.api.model.PersistentVolume;
+import io.fabric8.kubernetes.api.model.PersistentVolumeBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.storage.VolumeAttachment;
+import io.fabric8.kubernetes.api.model.storage.VolumeAttachmentBuilder;
+import java.util.Map;
+
+/** What in a cluster shows that a driver is needed. */
+public final class CsiVolumes {
+
+  private CsiVolumes() {}
+
+  /** One that stays when its claim goes: nobody is there to delete it. */
+  public static PersistentVolume volume(String name, String driver) {
+    return new PersistentVolumeBuilder()
+        .withNewMetadata()
+        .withName(name)
+        .endMetadata()
+        .withNewSpec()
+        .withCapacity(Map.of("storage", new Quantity("1Gi")))
+        .withAccessModes("ReadWriteOnce")
+        .withPersistentVolumeReclaimPolicy("Retain")
+        .withNewCsi()
+        .withDriver(driver)
+        .withVolumeHandle(name)
+        .endCsi()
+        .endSpec()
+        .build();
+  }
+
+  public static VolumeAttachment attachment(String volume, String driver, String node) {
+    return new VolumeAttachmentBuilder()
+        .withNewMetadata()
+        .withName(volume + "-" + node)
+        .endMetadata()
+        .withNewSpec()
+        .withAttacher(driver)
+        .withNodeName(node)
+        .withNewSource()
+        .withPersistentVolumeName(volume)
+        .endSource()
+        .endSpec()
+        .build();
+  }
+}
