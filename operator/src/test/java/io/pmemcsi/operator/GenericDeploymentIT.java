@@ -11,18 +11,9 @@ import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.ResourceQuotaBuilder;
 import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
-import io.fabric8.kubernetes.api.model.apps.Deployment;
-import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
-import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBinding;
 import io.fabric8.kubernetes.api.model.rbac.PolicyRule;
-import io.fabric8.kubernetes.api.model.rbac.Role;
-import io.fabric8.kubernetes.api.model.rbac.RoleBinding;
-import io.fabric8.kubernetes.api.model.storage.StorageClass;
-import io.fabric8.kubernetes.api.model.storage.StorageClassBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.fabric8.kubernetes.client.dsl.base.PatchContext;
-import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.pmemcsi.api.generic.Child;
 import io.pmemcsi.api.generic.DriverCondition;
 import io.pmemcsi.operator.facts.ClusterProbe;
@@ -32,7 +23,6 @@ import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -123,7 +113,7 @@ class GenericDeploymentIT {
                 "serviceAccountName: my-own\n      containers: [{name: driver"));
 
     driver.awaitSynced();
-    assertThat(deployment().getSpec().getTemplate().getSpec().getServiceAccountName())
+    assertThat(driver.deployment().getSpec().getTemplate().getSpec().getServiceAccountName())
         .isEqualTo("my-own");
     assertThat(
             client
@@ -142,10 +132,10 @@ class GenericDeploymentIT {
     driver.create(GenericResource.yaml(driver.name()).replace("  probePeriodSeconds: 60\n", ""));
 
     driver.awaitSynced();
-    assertThat(daemonSet().getSpec().getTemplate().getSpec().getContainers())
+    assertThat(driver.daemonSet().getSpec().getTemplate().getSpec().getContainers())
         .extracting(Container::getName)
         .containsExactly("driver", "helper", "csi-driver-registrar");
-    assertThat(daemonSet().getSpec().getTemplate().getSpec().getContainers().getFirst())
+    assertThat(driver.daemonSet().getSpec().getTemplate().getSpec().getContainers().getFirst())
         .satisfies(container -> assertThat(container.getLivenessProbe()).isNull());
   }
 
@@ -159,7 +149,7 @@ class GenericDeploymentIT {
 
     driver.patch("{\"metadata\":{\"annotations\":{\"touched\":\"yes\"}}}");
     Edits.edit(
-        client.resource(daemonSet()),
+        client.resource(driver.daemonSet()),
         workload -> {
           workload.getMetadata().getAnnotations().put("also", "touched");
           return workload;
@@ -169,48 +159,6 @@ class GenericDeploymentIT {
         .during(Duration.ofSeconds(2))
         .atMost(Duration.ofSeconds(60))
         .until(() -> operator.writes().equals(before));
-  }
-
-  @Test
-  void editsAreRevertedDeletionsAreRepairedAndForeignMetadataStays() {
-    driver.create();
-    driver.awaitSynced();
-    List<HasMetadata> objects = driver.objects();
-    assertThat(objects).hasSize(11);
-    for (HasMetadata object : objects) {
-      String before = object.getMetadata().getUid();
-      client.resource(object).delete();
-      await(object.getKind() + " is made again")
-          .atMost(Duration.ofSeconds(60))
-          .until(
-              () -> {
-                HasMetadata now = client.resource(object).get();
-                return now != null && !now.getMetadata().getUid().equals(before);
-              });
-    }
-    for (HasMetadata object : objects) {
-      client
-          .resource(object)
-          .patch(
-              PatchContext.of(PatchType.JSON_MERGE),
-              """
-              {"metadata": {"ownerReferences": [], "labels":
-                {"csidriver.storage.openshift.io/owner-name": "somebody", "mine": "kept"}}}
-              """);
-      await(object.getKind() + " is mended")
-          .atMost(Duration.ofSeconds(60))
-          .untilAsserted(
-              () -> {
-                var metadata = client.resource(object).get().getMetadata();
-                assertThat(metadata.getLabels())
-                    .containsEntry("csidriver.storage.openshift.io/owner-name", driver.name())
-                    .containsEntry("mine", "kept");
-                assertThat(metadata.getOwnerReferences())
-                    .hasSize(metadata.getNamespace() == null ? 0 : 1);
-              });
-    }
-    client.apps().deployments().inNamespace(sandbox.namespace()).withName(controller()).scale(3);
-    await().atMost(Duration.ofSeconds(60)).until(() -> deployment().getSpec().getReplicas() == 1);
   }
 
   @Test
@@ -226,8 +174,8 @@ class GenericDeploymentIT {
         """);
 
     driver.awaitSynced();
-    assertThat(deployment().getSpec().getReplicas()).isEqualTo(2);
-    var spec = daemonSet().getSpec();
+    assertThat(driver.deployment().getSpec().getReplicas()).isEqualTo(2);
+    var spec = driver.daemonSet().getSpec();
     assertThat(spec.getUpdateStrategy().getType()).isEqualTo("OnDelete");
     assertThat(spec.getTemplate().getMetadata().getLabels())
         .containsEntry("new", "label")
@@ -267,7 +215,7 @@ class GenericDeploymentIT {
     driver.create();
     driver.awaitSynced();
     operator.stop();
-    client.resource(storageClasses().getFirst()).delete();
+    client.resource(driver.storageClasses().getFirst()).delete();
     client.rbac().clusterRoleBindings().withName(wideName()).delete();
     driver.resource().delete();
     operator.start();
@@ -277,47 +225,6 @@ class GenericDeploymentIT {
     await()
         .atMost(Duration.ofSeconds(60))
         .untilAsserted(() -> assertThat(driver.objectNames()).isEmpty());
-  }
-
-  @Test
-  void unmanagedObjectsAreLeftAloneAndManagedOnesRepaired() {
-    driver.create();
-    driver.awaitSynced();
-    driver.patch("{\"spec\":{\"managementState\":\"Unmanaged\"}}");
-    await().atMost(Duration.ofSeconds(60)).until(() -> "Unmanaged".equals(driver.status().state()));
-
-    client.resource(daemonSet()).delete();
-    client.resource(storageClasses().getFirst()).delete();
-    await()
-        .during(Duration.ofSeconds(2))
-        .atMost(Duration.ofSeconds(60))
-        .until(() -> daemonSet() == null && storageClasses().size() == 1);
-    driver.patch("{\"spec\":{\"managementState\":\"Managed\"}}");
-
-    driver.awaitSynced();
-    assertThat(driver.objects()).hasSize(11);
-    assertThat(driver.status().state()).isEqualTo("Managed");
-  }
-
-  @Test
-  void deletingAnUnmanagedResourceWorksAndLeavesItsObjects() {
-    driver.create();
-    driver.awaitSynced();
-    driver.patch("{\"spec\":{\"managementState\":\"Unmanaged\"}}");
-    List<String> uids = uids();
-
-    driver.delete();
-
-    await()
-        .during(Duration.ofSeconds(3))
-        .atMost(Duration.ofSeconds(60))
-        .until(() -> uids().equals(uids));
-    // they are nobody's now: the next one of that name does not touch them, and says so
-    driver.create();
-    driver.awaitSyncError("exists, left by an earlier CSIDriverDeployment");
-    assertThat(uids()).isEqualTo(uids);
-    driver.objects().forEach(object -> client.resource(object).delete());
-    driver.awaitSynced();
   }
 
   @Test
@@ -351,7 +258,7 @@ class GenericDeploymentIT {
                 "securityContext: {privileged: true, runAsUser: 7}"));
 
     driver.awaitSynced();
-    assertThat(daemonSet().getSpec().getTemplate().getSpec().getContainers())
+    assertThat(driver.daemonSet().getSpec().getTemplate().getSpec().getContainers())
         .filteredOn(container -> container.getName().startsWith("csi-"))
         .hasSize(2)
         .allSatisfy(
@@ -390,58 +297,6 @@ class GenericDeploymentIT {
     assertThat(driver.status().observedGeneration()).isEqualTo(1L);
   }
 
-  @Test
-  void foreignObjectsOfEveryKindAreNeitherAdoptedNorDeleted() {
-    List<HasMetadata> foreign =
-        rendered().stream().map(this::somebodyElses).map(sandbox::create).toList();
-    assertThat(foreign).hasSize(11);
-
-    driver.create();
-
-    for (HasMetadata object : foreign) {
-      driver.awaitSyncError(
-          "%s \"%s\"".formatted(object.getKind(), object.getMetadata().getName()));
-    }
-    driver.awaitSyncError("exists, but was not made for this resource");
-    driver.awaitNotAvailable("has not started yet");
-    driver.delete();
-    assertThat(foreign)
-        .allSatisfy(
-            object -> {
-              var now = client.resource(object).get().getMetadata();
-              assertThat(now.getUid()).isEqualTo(object.getMetadata().getUid());
-              assertThat(now.getLabels()).isEqualTo(Map.of("somebody", "else"));
-              assertThat(now.getOwnerReferences()).isEmpty();
-            });
-
-    driver.create();
-    foreign.forEach(object -> client.resource(object).delete());
-
-    driver.awaitSynced();
-    assertThat(driver.objects()).hasSize(11);
-  }
-
-  /** As people make a second class: the copy shows all marks of ours. */
-  @Test
-  void copiesOfOurObjectsStay() {
-    driver.create();
-    driver.awaitSynced();
-    StorageClass copy = new StorageClassBuilder(storageClasses().getLast()).build();
-    copy.getMetadata().setName(driver.name() + "-copy");
-    copy.getMetadata().setUid(null);
-    copy.getMetadata().setResourceVersion(null);
-    copy.getMetadata().setCreationTimestamp(null);
-    copy.getMetadata().setManagedFields(List.of());
-    String uid = sandbox.create(copy).getMetadata().getUid();
-
-    driver.patch("{\"spec\":{\"logLevel\":1}}");
-    driver.awaitSynced();
-    assertThat(client.resource(copy).get().getMetadata().getUid()).isEqualTo(uid);
-    driver.delete();
-
-    assertThat(client.resource(copy).get().getMetadata().getUid()).isEqualTo(uid);
-  }
-
   /** Available must not be said of a driver whose pods nobody has ever made. */
   @Test
   void driverWhoseDaemonSetCannotBeMadeIsNotAvailable() {
@@ -459,7 +314,7 @@ class GenericDeploymentIT {
                     .build())
             .create();
     // nothing is counted before the controller and the server have seen it
-    var dryRun = client.resource((DaemonSet) workload(rendered(), "DaemonSet")).dryRun();
+    var dryRun = client.resource((DaemonSet) workload(driver.rendered(), "DaemonSet")).dryRun();
     await()
         .atMost(Duration.ofMinutes(1))
         .until(
@@ -510,187 +365,10 @@ class GenericDeploymentIT {
   }
 
   @Test
-  void valuesThatTheOperatorSetAreSetBack() {
-    driver.create();
-    driver.awaitSynced();
-    Map<String, String> before = Snapshot.of(driver.objects());
-    String image =
-        """
-        {"spec": {"template": {"spec": {"containers": [
-          {"name": "driver", "image": "vandal"}]}}}}
-        """;
-
-    merge(daemonSet(), image);
-    merge(deployment(), image);
-    for (HasMetadata object : driver.objects()) {
-      switch (object) {
-        case ClusterRole role -> replace(role, "{\"rules\":[]}");
-        case Role role -> replace(role, "{\"rules\":[]}");
-        case ClusterRoleBinding binding -> replace(binding, "{\"subjects\":[]}");
-        case RoleBinding binding -> replace(binding, "{\"subjects\":[]}");
-        default -> {}
-      }
-    }
-
-    await()
-        .atMost(Duration.ofSeconds(60))
-        .untilAsserted(() -> assertThat(Snapshot.of(driver.objects())).isEqualTo(before));
-  }
-
-  /** Applying alone would leave in place what others add where the operator has no value. */
-  @Test
-  void fieldsThatOthersAddAreTakenAway() {
-    driver.create();
-    driver.awaitSynced();
-    Map<String, String> before = Snapshot.of(driver.objects());
-    String pods =
-        """
-        {"spec": {"minReadySeconds": 7, "template": {"spec": {"hostNetwork": true, "hostPID": true,
-          "tolerations": [{"operator": "Exists"}], "containers": [
-            {"name": "driver", "args": ["--mine"], "command": ["mine"]}]}}}}
-        """;
-
-    replace(
-        storageClasses().getFirst(),
-        """
-        {"mountOptions": ["noatime"], "allowVolumeExpansion": true, "allowedTopologies":
-          [{"matchLabelExpressions": [{"key": "zone", "values": ["a"]}]}]}
-        """);
-    merge(daemonSet(), pods);
-    merge(deployment(), pods);
-    replace(
-        deployment(),
-        "{\"spec\":{\"paused\":true,\"strategy\":{\"type\":\"Recreate\",\"rollingUpdate\":null}}}");
-
-    await()
-        .atMost(Duration.ofSeconds(60))
-        .untilAsserted(() -> assertThat(Snapshot.of(driver.objects())).isEqualTo(before));
-    assertThat(driver.events()).doesNotContain("Recreated");
-  }
-
-  /** As admission webhooks inject them, which would only do so again. */
-  @Test
-  void containersThatOthersAddStay() {
-    driver.create();
-    driver.awaitSynced();
-
-    merge(
-        deployment(),
-        """
-        {"metadata": {"annotations": {"injected": "yes"}}, "spec": {"paused": true, "template":
-          {"metadata": {"annotations": {"injected": "yes"}}, "spec": {
-            "volumes": [{"name": "injected", "emptyDir": {}}],
-            "containers": [{"name": "injected", "image": "any:1"},
-              {"name": "driver", "env": [{"name": "INJECTED", "value": "yes"}]}]}}}}
-        """);
-
-    await()
-        .atMost(Duration.ofSeconds(60))
-        .until(() -> !Boolean.TRUE.equals(deployment().getSpec().getPaused()));
-    assertThat(client.getKubernetesSerialization().asJson(deployment()))
-        .contains(
-            "\"annotations\":{\"injected\":\"yes\"}",
-            "\"image\":\"any:1\"",
-            "\"name\":\"INJECTED\"",
-            "{\"emptyDir\":{},\"name\":\"injected\"}");
-  }
-
-  /** Between the apply and the removal of what it leaves in place. */
-  @Test
-  void additionThatIsTakenBackMeanwhileIsNoError() {
-    driver.create();
-    driver.awaitSynced();
-    String path = "/deployments/%s-controller".formatted(driver.name());
-    long before = writesTo(path);
-    var takenBack = new AtomicBoolean();
-    operator.beforeEachWrite(
-        () -> {
-          if (writesTo(path) == before + 2 && takenBack.compareAndSet(false, true)) {
-            merge(deployment(), "{\"spec\":{\"paused\":null}}");
-          }
-        });
-    try {
-      merge(deployment(), "{\"spec\":{\"paused\":true}}");
-      await().atMost(Duration.ofSeconds(60)).untilTrue(takenBack);
-    } finally {
-      operator.beforeEachWrite(() -> {});
-    }
-
-    driver.patch("{\"spec\":{\"logLevel\":1}}");
-    driver.awaitSynced();
-    assertThat(driver.events()).doesNotContain("SyncError");
-  }
-
-  /** Both would write without end, and nobody would know. */
-  @Test
-  void somebodyWhoChangesAnObjectAgainAndAgainIsNamed() {
-    driver.create();
-    driver.awaitSynced();
-    long before = writesToDaemonSet();
-
-    await()
-        .atMost(Duration.ofSeconds(60))
-        .pollInterval(Duration.ofMillis(50))
-        .until(
-            () -> {
-              if (image().equals("driver:1")) {
-                fight("fight:1");
-              }
-              return syncReason().equals("Contested");
-            });
-
-    driver.awaitSyncError(
-        "DaemonSet \"%s-node\" in namespace \"%s\" is changed again and again by \"gitops\""
-            .formatted(driver.name(), sandbox.namespace()));
-    // five at once and one every ten seconds, up to two calls each
-    assertThat(writesToDaemonSet() - before).as("writes").isLessThan(30);
-    assertThat(driver.events()).contains("SyncError");
-
-    // what the user himself wants is not put off
-    driver.patch("{\"spec\":{\"logLevel\":1}}");
-    driver.awaitSynced();
-    assertThat(image()).isEqualTo("driver:1");
-  }
-
-  private long writesToDaemonSet() {
-    return writesTo("/daemonsets/%s-node".formatted(driver.name()));
-  }
-
-  private long writesTo(String path) {
-    return operator.writes().stream().filter(write -> write.endsWith(path)).count();
-  }
-
-  private String image() {
-    return daemonSet().getSpec().getTemplate().getSpec().getContainers().getFirst().getImage();
-  }
-
-  private void fight(String image) {
-    client
-        .resource(daemonSet())
-        .patch(
-            new PatchContext.Builder()
-                .withPatchType(PatchType.STRATEGIC_MERGE)
-                .withFieldManager("gitops")
-                .build(),
-            """
-            {"spec": {"template": {"spec": {"containers": [{"name": "driver", "image": "%s"}]}}}}
-            """
-                .formatted(image));
-  }
-
-  private String syncReason() {
-    return driver
-        .status()
-        .condition(DriverCondition.SYNC_SUCCESSFUL)
-        .map(DriverCondition::reason)
-        .orElse("");
-  }
-
-  @Test
   void fieldsThatNeverChangeAreChangedByDeletionAndCreation() {
     driver.create();
     driver.awaitSynced();
-    String before = storageClasses().getLast().getMetadata().getUid();
+    String before = driver.storageClasses().getLast().getMetadata().getUid();
 
     driver.patch(
         """
@@ -702,13 +380,13 @@ class GenericDeploymentIT {
             .formatted(driver.name(), driver.name()));
 
     driver.awaitSynced();
-    assertThat(storageClasses().getLast())
+    assertThat(driver.storageClasses().getLast())
         .satisfies(
             changed -> {
               assertThat(changed.getParameters()).containsEntry("a", "changed");
               assertThat(changed.getMetadata().getUid()).isNotEqualTo(before);
             });
-    assertThat(storageClasses().getFirst().getMetadata().getAnnotations())
+    assertThat(driver.storageClasses().getFirst().getMetadata().getAnnotations())
         .containsEntry("note", "kept")
         .containsEntry("storageclass.kubernetes.io/is-default-class", "true");
     assertThat(
@@ -724,66 +402,12 @@ class GenericDeploymentIT {
     assertThat(driver.events()).contains("Recreated", "Recreated");
   }
 
-  private List<HasMetadata> rendered() {
-    HasMetadata resource = new Rendering().read(GenericResource.yaml(driver.name()));
-    resource.getMetadata().setNamespace(sandbox.namespace());
-    return new Rendering()
-        .objects(resource, new ClusterProbe(client).facts(sandbox.namespace(), "any:image"));
-  }
-
   private static HasMetadata workload(List<HasMetadata> objects, String kind) {
     return objects.stream().filter(one -> one.getKind().equals(kind)).findFirst().orElseThrow();
   }
 
-  private HasMetadata somebodyElses(HasMetadata object) {
-    HasMetadata copy = client.getKubernetesSerialization().clone(object);
-    copy.getMetadata().setLabels(Map.of("somebody", "else"));
-    return copy;
-  }
-
-  private void merge(HasMetadata object, String patch) {
-    client.resource(object).patch(PatchContext.of(PatchType.STRATEGIC_MERGE), patch);
-  }
-
-  private void replace(HasMetadata object, String patch) {
-    client.resource(object).patch(PatchContext.of(PatchType.JSON_MERGE), patch);
-  }
-
-  private List<String> uids() {
-    return driver.objects().stream().map(object -> object.getMetadata().getUid()).sorted().toList();
-  }
-
-  private List<StorageClass> storageClasses() {
-    return driver.objects().stream()
-        .filter(StorageClass.class::isInstance)
-        .map(StorageClass.class::cast)
-        .toList();
-  }
-
   private String wideName() {
     return "csidriverdeployment:%s:%s".formatted(sandbox.namespace(), driver.name());
-  }
-
-  private String controller() {
-    return driver.name() + "-controller";
-  }
-
-  private DaemonSet daemonSet() {
-    return client
-        .apps()
-        .daemonSets()
-        .inNamespace(sandbox.namespace())
-        .withName(driver.name() + "-node")
-        .get();
-  }
-
-  private Deployment deployment() {
-    return client
-        .apps()
-        .deployments()
-        .inNamespace(sandbox.namespace())
-        .withName(controller())
-        .get();
   }
 
   private void awaitQuiet() {
