@@ -238,6 +238,8 @@ class DrainedResourceIT {
     stage.play(() -> stage.marked().isEmpty());
 
     assertThat(stage.cordoned()).isEmpty();
+    // nobody works on the nodes any more, and nothing says so
+    stage.play(() -> update().filter(found -> found.outdated().isEmpty()).isPresent());
     client.resource(budget).delete();
     patch("{\"spec\":{\"managementState\":\"Managed\"}}");
     stage.play(() -> stage.marked().isEmpty() && updated(2));

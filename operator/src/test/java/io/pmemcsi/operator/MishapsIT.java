@@ -182,6 +182,37 @@ class MishapsIT {
     assertThat((double) writesTo(path) - before).isLessThanOrEqualTo(2 * (7 + seconds / 10));
   }
 
+  /** Nothing in an object tells who deletes it, and each time it is made again at once. */
+  @Test
+  void objectThatSomebodyDeletesEachTimeIsMadeAgainWithModeration() {
+    operator.start();
+    driver.create("");
+    driver.awaitPhase("Initializing");
+    String path = "/daemonsets";
+    long before = writesTo(path);
+    long start = System.nanoTime();
+
+    await()
+        .atMost(LIMIT)
+        .pollInterval(Duration.ofMillis(50))
+        .until(
+            () -> {
+              driver.daemonSet().delete();
+              return driver.condition("Contested").isPresent();
+            });
+
+    assertThat(driver.condition("Contested").orElseThrow().message())
+        .contains("DaemonSet \"%s-node\"".formatted(driver.prefix()))
+        .contains("is deleted again and again");
+    double seconds = (System.nanoTime() - start) / 1e9;
+    assertThat((double) writesTo(path) - before).isLessThanOrEqualTo(5 + seconds / 10);
+
+    driver.daemonSet().delete();
+    driver.setSpec("logLevel: 5");
+    await().atMost(LIMIT).until(() -> driver.daemonSet().get() != null);
+    await().atMost(LIMIT).untilAsserted(() -> assertThat(driver.condition("Contested")).isEmpty());
+  }
+
   private long writesTo(String path) {
     return operator.writes().stream().filter(write -> write.endsWith(path)).count();
   }

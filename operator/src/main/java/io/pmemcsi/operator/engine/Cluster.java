@@ -37,6 +37,11 @@ public interface Cluster {
   /** Whether the object has all wanted values, and none that we once set and no longer want. */
   boolean matches(HasMetadata actual, HasMetadata wanted);
 
+  /** Whether an object that is missing is not to be made now: somebody deletes it each time. */
+  default boolean isLeftOut(HasMetadata missing) {
+    return false;
+  }
+
   /**
    * Creates an object that must not exist yet.
    *

@@ -13,10 +13,10 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Remembers which objects somebody else changes again and again. What changes once in a while is
- * mended at once; where a rival answers each time, both would write without end, so the operator
- * waits before it mends such an object again, and names the rival. Nothing is lost with this
- * memory: an operator that starts anew finds out anew.
+ * Remembers which objects somebody else changes or deletes again and again. What changes once in a
+ * while is mended at once; where a rival answers each time, both would write without end, so the
+ * operator waits before it mends such an object again, and names the rival. Nothing is lost with
+ * this memory: an operator that starts anew finds out anew.
  */
 public final class Disputes {
 
@@ -38,7 +38,8 @@ public final class Disputes {
   /**
    * An object that others keep changing.
    *
-   * @param rivals the field managers that do it
+   * @param rivals the field managers that do it; none where somebody deletes it, which no object
+   *     shows
    */
   public record Dispute(ObjectRef object, List<String> rivals) {}
 
@@ -77,14 +78,14 @@ public final class Disputes {
 
   /** What is known from before counts only as long as the owner wants the same. */
   Page page(Owner owner, long generation) {
-    Book book =
-        books.compute(
-            owner.uid(),
-            (_, known) ->
-                known != null && known.generation() == generation
-                    ? known
-                    : new Book(generation, new ConcurrentHashMap<>()));
-    return new Page(book.entries(), clock);
+    Book known = books.get(owner.uid());
+    if (known != null && known.generation() == generation) {
+      return new Page(known.entries(), clock, false);
+    }
+    // nobody else writes here: an owner is looked at by one walk at a time
+    var fresh = new Book(generation, new ConcurrentHashMap<>());
+    books.put(owner.uid(), fresh);
+    return new Page(fresh.entries(), clock, true);
   }
 
   /** The objects of an owner that are disputed now. */
@@ -103,8 +104,12 @@ public final class Disputes {
     books.remove(owner.uid());
   }
 
-  /** What one walk reads and writes. */
-  record Page(Map<ObjectRef, Entry> entries, Clock clock) {
+  /**
+   * What one walk reads and writes.
+   *
+   * @param first whether nothing can be known from before
+   */
+  record Page(Map<ObjectRef, Entry> entries, Clock clock, boolean first) {
 
     /** Whether an object is to be left as a rival made it, for now. */
     boolean rests(HasMetadata object) {

@@ -153,6 +153,9 @@ public final class Engine {
   private void write(Pair pair, Cluster cluster, Report report) {
     HasMetadata wanted = pair.wanted();
     var ref = ObjectRef.of(wanted);
+    if (pair.actual().isEmpty() && cluster.isLeftOut(wanted)) {
+      return;
+    }
     if (pair.actual().isEmpty()) {
       report.created.add(new Pair(wanted, Optional.of(cluster.create(wanted))));
       report.applied.add(ref);

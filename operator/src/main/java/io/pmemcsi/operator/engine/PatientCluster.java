@@ -47,8 +47,18 @@ record PatientCluster(Cluster cluster, Rivals rivals, Disputes.Page page) implem
   }
 
   @Override
+  public boolean isLeftOut(HasMetadata missing) {
+    return page.rests(missing);
+  }
+
+  @Override
   public HasMetadata create(HasMetadata wanted) {
-    return cluster.create(wanted);
+    HasMetadata created = cluster.create(wanted);
+    // what an earlier look has made, or found, is gone
+    if (!page.first()) {
+      page.mended(wanted, List.of());
+    }
+    return created;
   }
 
   @Override

@@ -15,6 +15,7 @@ import io.pmemcsi.api.generic.GenericSettings;
 import io.pmemcsi.api.generic.NodeUpdate;
 import io.pmemcsi.operator.draining.NodeUpdates;
 import io.pmemcsi.operator.engine.Blueprint;
+import io.pmemcsi.operator.engine.Cluster;
 import io.pmemcsi.operator.engine.Disputes;
 import io.pmemcsi.operator.engine.ObjectRef;
 import io.pmemcsi.operator.engine.Outcome;
@@ -155,7 +156,7 @@ final class DriverWalk {
             .csiDriver(former);
     Outcome outcome =
         GenericReconciler.engine(context)
-            .restore(Owner.of(resource), object, watches.cluster(context));
+            .restore(Owner.of(resource), object, patient(resource, context));
     listener.brought(resource, outcome);
     return outcome.conflicts().isEmpty()
         ? Optional.empty()
@@ -184,6 +185,15 @@ final class DriverWalk {
         Stream.concat(again.stream(), nodes.again().stream()).min(Duration::compareTo));
   }
 
+  private Cluster patient(CSIDriverDeployment resource, Context<CSIDriverDeployment> context) {
+    return disputes.patient(
+        watches.cluster(context),
+        Owner.of(resource),
+        resource.getMetadata().getGeneration(),
+        context.getControllerConfiguration().fieldManager(),
+        context.getClient().getKubernetesSerialization());
+  }
+
   private Result bring(
       CSIDriverDeployment resource,
       GenericSettings settings,
@@ -196,12 +206,7 @@ final class DriverWalk {
                 owner,
                 blueprint,
                 object -> isNew(resource) && isMadeOfTemplate(object),
-                disputes.patient(
-                    watches.cluster(context),
-                    owner,
-                    resource.getMetadata().getGeneration(),
-                    context.getControllerConfiguration().fieldManager(),
-                    context.getClient().getKubernetesSerialization()));
+                patient(resource, context));
     listener.brought(resource, outcome);
     if (outcome.changedSomething()) {
       LOG.atInfo()

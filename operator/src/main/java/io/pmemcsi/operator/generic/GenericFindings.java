@@ -73,7 +73,8 @@ record GenericFindings(
   }
 
   /** Nothing is written, but whether the driver runs can still be said. */
-  static GenericFindings unmanaged(long generation, Availability availability) {
+  static GenericFindings unmanaged(
+      long generation, Availability availability, Optional<NodeUpdate> nodeUpdate) {
     return new GenericFindings(
         generation,
         STATE_UNMANAGED,
@@ -81,7 +82,7 @@ record GenericFindings(
         false,
         List.of(availability.condition()),
         Optional.empty(),
-        Optional.empty());
+        nodeUpdate);
   }
 
   /** The objects are being removed. */

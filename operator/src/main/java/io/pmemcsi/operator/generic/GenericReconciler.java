@@ -214,12 +214,13 @@ public final class GenericReconciler implements Reconciler<CSIDriverDeployment> 
             .orElseGet(DeletionDecision.Go::new);
   }
 
-  private static GenericFindings unmanaged(
+  private GenericFindings unmanaged(
       CSIDriverDeployment resource, Context<CSIDriverDeployment> context) {
+    var objects = new InstalledObjects(resource, context);
     return GenericFindings.unmanaged(
         resource.getMetadata().getGeneration(),
-        new InstalledObjects(resource, context)
-            .availability(resource.getSpec().driverControllerTemplate() != null));
+        objects.availability(resource.getSpec().driverControllerTemplate() != null),
+        objects.update().map(nodeUpdates::ended).map(NodeUpdates.Progress::status));
   }
 
   private void publish(

@@ -16,9 +16,14 @@ public final class Contested {
   }
 
   private static String describe(Disputes.Dispute dispute) {
-    return "%s is changed again and again by %s"
-        .formatted(
-            dispute.object(),
-            dispute.rivals().stream().map("\"%s\""::formatted).collect(Collectors.joining(", ")));
+    return dispute.rivals().isEmpty()
+        ? "%s is deleted again and again (the audit log of the API server tells by whom)"
+            .formatted(dispute.object())
+        : "%s is changed again and again by %s"
+            .formatted(
+                dispute.object(),
+                dispute.rivals().stream()
+                    .map("\"%s\""::formatted)
+                    .collect(Collectors.joining(", ")));
   }
 }

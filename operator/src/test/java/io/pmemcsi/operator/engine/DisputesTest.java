@@ -83,6 +83,13 @@ class DisputesTest {
     assertThat(disputes.of(OWNER)).isEmpty();
   }
 
+  @Test
+  void onlyTheFirstLookAtWhatTheOwnerWantsIsTheFirst() {
+    assertThat(page().first()).isTrue();
+    assertThat(page().first()).isFalse();
+    assertThat(disputes.page(OWNER, 2).first()).isTrue();
+  }
+
   private void mend(int times, Duration apart) {
     for (int i = 0; i < times; i++) {
       now = now.plus(apart);

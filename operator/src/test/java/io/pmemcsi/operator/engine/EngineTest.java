@@ -241,6 +241,17 @@ class EngineTest {
   }
 
   @Test
+  void whatSomebodyDeletesEachTimeIsLeftOutForAWhile() {
+    cluster.leftOut = Set.of("one");
+
+    Outcome outcome = bring(OWNER, map("one", "1"), map("two", "2"));
+    engine.restore(OWNER, map("one", "1"), cluster);
+
+    assertThat(cluster.calls).containsExactly("create two", "take over two");
+    assertThat(outcome.applied()).hasSize(1);
+  }
+
+  @Test
   void onlyWhatIsGoneIsRestored() {
     bring(OWNER, map("one", "1"), map("two", "2"));
     cluster.objects.remove("one");
@@ -279,6 +290,7 @@ class EngineTest {
     private Optional<String> appearing = Optional.empty();
     private Optional<String> refused = Optional.empty();
     private Set<String> unseen = Set.of();
+    private Set<String> leftOut = Set.of();
     private boolean immutable;
 
     HasMetadata object(String name) {
@@ -310,6 +322,11 @@ class EngineTest {
     @Override
     public boolean matches(HasMetadata actual, HasMetadata wanted) {
       return actual.equals(wanted);
+    }
+
+    @Override
+    public boolean isLeftOut(HasMetadata missing) {
+      return leftOut.contains(missing.getMetadata().getName());
     }
 
     @Override
