@@ -5,6 +5,8 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.readiness.Readiness;
 import io.pmemcsi.testbed.process.ChildProcess;
 import io.pmemcsi.testbed.process.RunFolder;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -45,19 +47,23 @@ public final class HollowNodes implements AutoCloseable {
   private final ProbeAnswers answers;
   private final Thread atExit = new Thread(this::stop, "hollow-nodes-stop");
 
-  private HollowNodes(Cluster cluster, Binaries binaries, List<String> names) {
+  private HollowNodes(Cluster cluster, Path kubemark, List<String> names) {
     this.client = cluster.admin();
     this.folder = RunFolder.create("pmem-csi-nodes");
     this.island =
         NodeIsland.create(
-            folder.path(), binaries, URI.create(client.getConfiguration().getMasterUrl()));
+            folder.path(), kubemark, URI.create(client.getConfiguration().getMasterUrl()));
     this.answers = ProbeAnswers.start(island, names::contains, client);
     Runtime.getRuntime().addShutdownHook(atExit);
   }
 
   /** Starts nodes and returns when they are ready. */
   public static HollowNodes start(Cluster cluster, int count, Map<String, String> labels) {
-    Binaries binaries = Binaries.find();
+    return start(cluster, Binaries.find(), count, labels);
+  }
+
+  static HollowNodes start(
+      Cluster cluster, Binaries binaries, int count, Map<String, String> labels) {
     if (binaries.find("kubemark").isEmpty()) {
       Assumptions.abort(
           "no program kubemark in %s: hollow nodes need it".formatted(binaries.folder()));
@@ -65,9 +71,10 @@ public final class HollowNodes implements AutoCloseable {
     cluster.startControllers();
     String group = "hollow-%04x".formatted(ThreadLocalRandom.current().nextInt(0x10000));
     List<String> names = IntStream.rangeClosed(1, count).mapToObj(i -> group + "-" + i).toList();
-    HollowNodes nodes = new HollowNodes(cluster, binaries, names);
+    Path kubemark = real(binaries.get("kubemark"));
+    HollowNodes nodes = new HollowNodes(cluster, kubemark, names);
     try {
-      nodes.launch(cluster, binaries, names, labels);
+      nodes.launch(cluster, kubemark, names, labels);
       return nodes;
     } catch (RuntimeException e) {
       nodes.close();
@@ -102,8 +109,17 @@ public final class HollowNodes implements AutoCloseable {
     folder.close();
   }
 
+  /** Of links and folders around it nothing is seen inside. */
+  private static Path real(Path program) {
+    try {
+      return program.toRealPath();
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot find out where %s is".formatted(program), e);
+    }
+  }
+
   private void launch(
-      Cluster cluster, Binaries binaries, List<String> names, Map<String, String> labels) {
+      Cluster cluster, Path kubemark, List<String> names, Map<String, String> labels) {
     // inside, only this folder is seen
     Path kubeconfig = folder.resolve("kubeconfig");
     Kubeconfig.copy(cluster.kubeconfig(), kubeconfig);
@@ -111,7 +127,7 @@ public final class HollowNodes implements AutoCloseable {
       List<String> command =
           new ArrayList<>(
               List.of(
-                  binaries.get("kubemark").toString(),
+                  kubemark.toString(),
                   "--morph=kubelet",
                   "--name=" + names.get(i),
                   "--kubeconfig=" + kubeconfig,

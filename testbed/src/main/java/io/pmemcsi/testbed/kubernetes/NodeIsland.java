@@ -20,12 +20,14 @@ import java.util.Map;
  */
 final class NodeIsland implements AutoCloseable {
 
+  /** Arguments: our folder, then the program, which may both lie below the /tmp that goes. */
   private static final String APART =
       """
-      mount --bind "$1" /mnt
-      mount -t tmpfs tmpfs /tmp
-      mkdir -p "$1"
-      mount --bind /mnt "$1"
+      mkdir -p "$1/tmp"
+      mount -t tmpfs tmpfs "$1/tmp"
+      case $1 in /tmp/*) mkdir -p "$1$1"; mount --bind "$1" "$1$1" ;; esac
+      case $2 in /tmp/*) mkdir -p "$1$(dirname "$2")"; touch "$1$2"; mount --bind "$2" "$1$2" ;; esac
+      mount --rbind "$1/tmp" /tmp
       shift
       exec "$@"
       """;
@@ -35,7 +37,7 @@ final class NodeIsland implements AutoCloseable {
 
   private static final Duration LIMIT = Duration.ofSeconds(30);
 
-  /** Arguments: a folder that is the same inside and outside, the folder of binaries. */
+  /** Arguments: a folder and a program that are the same inside and outside. */
   private static final String SET_UP =
       """
       set -e
@@ -57,7 +59,10 @@ final class NodeIsland implements AutoCloseable {
       mkdir "$root" "$1/memory/upper" "$1/memory/work"
       mount -t overlay overlay -o "lowerdir=/,upperdir=$1/memory/upper,workdir=$1/memory/work" "$root"
       for folder in /dev /proc /sys; do mount --rbind "$folder" "$root$folder"; done
-      for folder in "$1" "$2"; do mkdir -p "$root$folder"; mount --bind "$folder" "$root$folder"; done
+      mkdir -p "$root$1" "$root$(dirname "$2")"
+      [ -e "$root$2" ] || touch "$root$2"
+      mount --bind "$1" "$root$1"
+      mount --bind "$2" "$root$2"
       touch "$1/ready"
       exec chroot "$root" sleep infinity
       """
@@ -86,8 +91,9 @@ final class NodeIsland implements AutoCloseable {
    * Makes the island and the way out to the API server.
    *
    * @param folder an empty one, for sockets and logs
+   * @param program the real path of what will be launched
    */
-  static NodeIsland create(Path folder, Binaries binaries, URI server) {
+  static NodeIsland create(Path folder, Path program, URI server) {
     Path log = folder.resolve("island.log");
     ChildProcess holder =
         ChildProcess.start(
@@ -103,7 +109,7 @@ final class NodeIsland implements AutoCloseable {
                 SET_UP,
                 "sh",
                 folder.toString(),
-                binaries.folder().toString()));
+                program.toString()));
     NodeIsland island = new NodeIsland(folder, holder);
     try {
       holder.awaitReady(LIMIT, () -> Files.exists(folder.resolve("ready")));
@@ -126,8 +132,8 @@ final class NodeIsland implements AutoCloseable {
   }
 
   /**
-   * The same with a /tmp of its own, apart from our folder: every hollow kubelet has its fake
-   * runtime at one path there, and two of them at one socket kill each other's pods.
+   * The same with a /tmp of its own, apart from our folder and the program: every hollow kubelet
+   * has its fake runtime at one path there, and two of them at one socket kill each other's pods.
    */
   ChildProcess launchApart(String name, List<String> command) {
     var apart =
