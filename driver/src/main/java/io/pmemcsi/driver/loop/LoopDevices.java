@@ -18,6 +18,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** Attaches files to loop devices and finds them again; losetup is asked in JSON. */
@@ -28,6 +29,7 @@ public final class LoopDevices {
 
   private static final Duration PATIENCE = Duration.ofSeconds(2);
   private static final Duration RETRY_EVERY = Duration.ofMillis(10);
+  private static final Pattern NUMBER = Pattern.compile("\\d+");
 
   /**
    * The kernel names the next free device to all who ask at once, and all but one of them have to
@@ -168,11 +170,16 @@ public final class LoopDevices {
     try {
       List<Loop> loops = new ArrayList<>();
       for (Json loop : Json.parse(json).path("loopdevices").elements()) {
-        loops.add(
-            new Loop(
-                Path.of(loop.path("name").asText()),
-                Path.of(loop.path("back-file").asText()),
-                Long.parseLong(loop.path("offset").asText())));
+        Optional<String> file = loop.path("back-file").text();
+        String offset = loop.path("offset").asText();
+        // one that somebody removes while losetup looks has no file any more, or no offset
+        if (file.isPresent() && NUMBER.matcher(offset).matches()) {
+          loops.add(
+              new Loop(
+                  Path.of(loop.path("name").asText()),
+                  Path.of(file.get()),
+                  Long.parseLong(offset)));
+        }
       }
       return loops;
     } catch (IOException e) {
