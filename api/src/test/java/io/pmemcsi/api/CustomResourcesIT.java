@@ -15,6 +15,7 @@ import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
 import io.pmemcsi.api.schema.CustomResourceDefinitions;
 import io.pmemcsi.testbed.kubernetes.Cluster;
+import io.pmemcsi.testbed.kubernetes.Definitions;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.io.IOException;
@@ -22,8 +23,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
-import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -48,22 +47,12 @@ class CustomResourcesIT {
       assertThat(answer.warnings()).as("warnings about the CRD").isEmpty();
       assertThat(answer.status()).as(answer.body()).isEqualTo(201);
       sandbox.deleteAtEnd(CustomResourceDefinitions.of(kind));
-      sandbox
-          .client()
-          .resource(CustomResourceDefinitions.of(kind))
-          .waitUntilCondition(CustomResourcesIT::isEstablished, 60, TimeUnit.SECONDS);
     }
+    Definitions.awaitServed(sandbox.client(), CustomResourceDefinitions.all());
   }
 
   private static boolean knowsCel(Cluster cluster) {
     return cluster.version().isAtLeast(1, 25);
-  }
-
-  private static boolean isEstablished(CustomResourceDefinition crd) {
-    return Optional.ofNullable(crd.getStatus()).stream()
-        .flatMap(status -> Optional.ofNullable(status.getConditions()).stream())
-        .flatMap(List::stream)
-        .anyMatch(one -> one.getType().equals("Established") && one.getStatus().equals("True"));
   }
 
   @Test

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** The program as users start it. */
 class LauncherIT {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration PATIENCE = Duration.ofMinutes(4);
 
   @TempDir private Path folder;
 

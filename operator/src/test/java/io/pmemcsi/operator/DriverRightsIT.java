@@ -2,6 +2,7 @@ package io.pmemcsi.operator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.authorization.v1.ResourceRule;
 import io.fabric8.kubernetes.api.model.authorization.v1.SelfSubjectRulesReviewBuilder;
@@ -11,6 +12,7 @@ import io.pmemcsi.operator.facts.ClusterProbe;
 import io.pmemcsi.operator.facts.ServedApi;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -102,9 +104,16 @@ class DriverRightsIT {
       String account, Map<String, String> atHome, Map<String, String> everywhere) {
     Map<String, Set<String>> wanted = new TreeMap<>();
     everywhere.forEach((what, verbs) -> wanted.put(what, verbs(verbs)));
-    assertThat(rights(account, "default")).as(account).isEqualTo(wanted);
+    awaitRights(account, "default", wanted);
     atHome.forEach((what, verbs) -> wanted.put(what, verbs(verbs)));
-    assertThat(rights(account, sandbox.namespace())).as(account).isEqualTo(wanted);
+    awaitRights(account, sandbox.namespace(), wanted);
+  }
+
+  /** The server itself learns of a new binding a moment later. */
+  private void awaitRights(String account, String namespace, Map<String, Set<String>> wanted) {
+    await()
+        .pollDelay(Duration.ZERO)
+        .untilAsserted(() -> assertThat(rights(account, namespace)).as(account).isEqualTo(wanted));
   }
 
   private static Set<String> verbs(String verbs) {

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.Pod;
 import io.pmemcsi.operator.install.OperatorInstallation;
+import io.pmemcsi.testbed.kubernetes.Definitions;
 import io.pmemcsi.testbed.kubernetes.Kubectl;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
@@ -26,7 +27,7 @@ class InstallIT {
 
   private static final String PREFIX = "pmem-csi-intel-com";
 
-  private static final Duration LIMIT = Duration.ofSeconds(60);
+  private static final Duration LIMIT = Duration.ofMinutes(2);
 
   @TempDir private Path cache;
 
@@ -44,6 +45,7 @@ class InstallIT {
     String second = kubectl.run(install);
 
     assertThat(first).contains("deployment.apps/pmem-csi-operator created");
+    Definitions.awaitServed(sandbox.client(), Path.of("../deploy/crd"));
     assertThat(second.lines()).hasSizeGreaterThan(10).allMatch(line -> line.endsWith("unchanged"));
     sampleIsAllThatIsMissing(sandbox, kubectl);
     // without an operator: what the files for this version hold is accepted, too

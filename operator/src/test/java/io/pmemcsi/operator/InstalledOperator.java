@@ -72,6 +72,10 @@ final class InstalledOperator implements AutoCloseable {
         apply(sandbox.client(), object);
       }
     }
+    // one of each role, since the server learns of them one by one
+    sandbox.awaitRight(OperatorInstallation.NAME, "update", "coordination.k8s.io", "leases");
+    sandbox.awaitRight(OperatorInstallation.NAME, "list", "storage.k8s.io", "csidrivers");
+    sandbox.awaitRight("default", OperatorInstallation.NAME, "create", "", "events");
     var installed = new InstalledOperator(sandbox);
     sandbox.cleanUp(installed::close);
     return installed;
@@ -138,7 +142,7 @@ final class InstalledOperator implements AutoCloseable {
 
   /** Returns when that has happened, and throws what it threw. */
   void awaitHook() {
-    hookDone.orTimeout(30, TimeUnit.SECONDS).join();
+    hookDone.orTimeout(2, TimeUnit.MINUTES).join();
   }
 
   /** From the next start on. */

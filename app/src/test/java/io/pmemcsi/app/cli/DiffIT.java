@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Namespaced;
 import io.fabric8.kubernetes.api.model.PersistentVolume;
 import io.fabric8.kubernetes.api.model.PersistentVolumeBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
@@ -240,7 +241,7 @@ class DiffIT {
       assertThat(operator.metricsPort()).isEmpty();
       await().until(settled);
     }
-    // the last ones to write anything
+    // the others who write: the controllers of DaemonSets and, on older servers, of tokens
     await()
         .until(
             () ->
@@ -250,6 +251,12 @@ class DiffIT {
                             set.getMetadata()
                                 .getGeneration()
                                 .equals(set.getStatus().getObservedGeneration())));
+    await()
+        .until(
+            () ->
+                sandbox.version().isAtLeast(1, 24)
+                    || client.serviceAccounts().list().getItems().stream()
+                        .noneMatch(account -> account.getSecrets().isEmpty()));
   }
 
   /** No operator is left to take its finalizer off, or to remove what it has made. */
@@ -262,12 +269,14 @@ class DiffIT {
               return found;
             });
     client.resource(resource).delete();
+    // the garbage collector would remove some of them, some time
     for (Class<? extends HasMetadata> kind :
         List.of(CSIDriver.class, StorageClass.class, ClusterRole.class, ClusterRoleBinding.class)) {
       client
           .resources(kind)
           .withLabel("csidriver.storage.openshift.io/owner-namespace", sandbox.namespace())
           .delete();
+      client.resources(kind).withLabel("app.kubernetes.io/instance", NAME).delete();
     }
   }
 
@@ -284,13 +293,17 @@ class DiffIT {
             RoleBinding.class,
             DaemonSet.class,
             ServiceAccount.class)) {
-      client.resources(kind).inAnyNamespace().list().getItems().stream()
-          .filter(object -> object.getMetadata().getName().contains("diff"))
-          .forEach(
-              object ->
-                  result.put(
-                      object.getKind() + "/" + object.getMetadata().getName(),
-                      object.getMetadata().getResourceVersion()));
+      // those of an earlier test may be on their way out of its namespace
+      (Namespaced.class.isAssignableFrom(kind)
+              ? client.resources(kind).inNamespace(sandbox.namespace()).list()
+              : client.resources(kind).list())
+          .getItems().stream()
+              .filter(object -> object.getMetadata().getName().contains("diff"))
+              .forEach(
+                  object ->
+                      result.put(
+                          object.getKind() + "/" + object.getMetadata().getName(),
+                          object.getMetadata().getResourceVersion()));
     }
     return result;
   }

@@ -13,12 +13,12 @@ import java.time.Duration;
 /** The host's side of testbed/guest/guest-agent: one connection runs one script. */
 record GuestAgent(int port) {
   /** How much longer than the script the agent may take before the connection is given up. */
-  private static final Duration GRACE = Duration.ofSeconds(10);
+  private static final Duration GRACE = Duration.ofMinutes(1);
 
   ExecResult run(String script, Duration timeout) throws IOException {
     byte[] body = script.getBytes(StandardCharsets.UTF_8);
     try (Socket socket = new Socket()) {
-      socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 5_000);
+      socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 60_000);
       socket.setSoTimeout(Math.toIntExact(timeout.plus(GRACE).toMillis()));
       OutputStream out = socket.getOutputStream();
       String header = "%s %d\n".formatted(timeout.toMillis() / 1000.0, body.length);

@@ -72,7 +72,7 @@ public final class GuestProgram {
   /** Ends it at once, as kill -9 does. */
   public void kill() {
     signal("KILL");
-    awaitEnd(Duration.ofSeconds(10));
+    awaitEnd(Duration.ofMinutes(2));
   }
 
   /** Everything that it has printed so far, in all its runs. */

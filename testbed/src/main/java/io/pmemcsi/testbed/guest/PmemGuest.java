@@ -17,9 +17,9 @@ import org.slf4j.LoggerFactory;
  */
 public final class PmemGuest implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(PmemGuest.class);
-  private static final Duration BOOT = Duration.ofMinutes(2);
-  private static final Duration POWER_OFF = Duration.ofSeconds(30);
-  private static final Duration COMMAND = Duration.ofSeconds(60);
+  private static final Duration BOOT = Duration.ofMinutes(5);
+  private static final Duration POWER_OFF = Duration.ofMinutes(2);
+  private static final Duration COMMAND = Duration.ofMinutes(4);
   private static final int BOOT_ATTEMPTS = 3;
 
   /** One for the agent, the others are handed out by the forward methods. */
@@ -71,7 +71,7 @@ public final class PmemGuest implements AutoCloseable {
     return config;
   }
 
-  /** Runs a bash script with a minute's time; its exit code is for the caller to judge. */
+  /** Runs a bash script with minutes of time; its exit code is for the caller to judge. */
   public ExecResult exec(String script) {
     return exec(script, COMMAND);
   }
@@ -187,7 +187,7 @@ public final class PmemGuest implements AutoCloseable {
     run(
         """
         setsid socat TCP-LISTEN:%d,fork,reuseaddr,backlog=64 %s < /dev/null > /dev/null 2>&1 &
-        for i in $(seq 100); do ss -Hltn 'sport = :%d' | grep -q . && exit 0; sleep 0.05; done; exit 1
+        until ss -Hltn 'sport = :%d' | grep -q .; do sleep 0.05; done
         """
             .formatted(guestPort, target, guestPort));
     return qemu.ports().get(index);

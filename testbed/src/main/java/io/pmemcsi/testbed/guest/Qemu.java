@@ -112,7 +112,7 @@ final class Qemu implements AutoCloseable {
   public void close() {
     try {
       process.getOutputStream().close(); // the leash kills QEMU
-      if (!process.waitFor(10, TimeUnit.SECONDS)) {
+      if (!process.waitFor(1, TimeUnit.MINUTES)) {
         process.descendants().forEach(ProcessHandle::destroyForcibly);
         process.destroyForcibly();
       }

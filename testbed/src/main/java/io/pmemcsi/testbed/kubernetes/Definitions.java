@@ -12,13 +12,15 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** The custom resource definitions of a folder, brought to an API server. */
 public final class Definitions {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(1);
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final Duration STEP = Duration.ofMillis(20);
 
   private Definitions() {}
@@ -30,22 +32,44 @@ public final class Definitions {
   public static void install(KubernetesClient client, Path folder) {
     List<CustomResourceDefinition> definitions = read(client, folder);
     definitions.forEach(one -> client.resource(one).createOr(NonDeletingOperation::update));
+    awaitServed(client, definitions);
+  }
+
+  /** The same for definitions that somebody else has brought there. */
+  public static void awaitServed(KubernetesClient client, Path folder) {
+    awaitServed(client, read(client, folder));
+  }
+
+  /**
+   * Returns when the server answers for each of these and lists them: kubectl looks for a kind in
+   * these lists, which the server makes later and apart from each other.
+   */
+  public static void awaitServed(
+      KubernetesClient client, Collection<CustomResourceDefinition> definitions) {
     for (CustomResourceDefinition one : definitions) {
+      String group = one.getSpec().getGroup();
+      String plural = one.getSpec().getNames().getPlural();
       for (CustomResourceDefinitionVersion version : one.getSpec().getVersions()) {
-        String path =
-            "/apis/%s/%s/%s"
-                .formatted(
-                    one.getSpec().getGroup(),
-                    version.getName(),
-                    one.getSpec().getNames().getPlural());
-        await(path)
-            .atMost(PATIENCE)
-            .pollDelay(Duration.ZERO)
-            .pollInterval(STEP)
-            // null stands for "not found"
-            .until(() -> client.raw(path) != null);
+        String path = "/apis/%s/%s".formatted(group, version.getName());
+        awaitAnswer(client, path + "/" + plural, "");
+        awaitAnswer(client, path, "\"name\":\"%s\"".formatted(plural));
+        awaitAnswer(
+            client, "/apis", "\"groupVersion\":\"%s/%s\"".formatted(group, version.getName()));
       }
     }
+  }
+
+  private static void awaitAnswer(KubernetesClient client, String path, String part) {
+    await(path + " " + part)
+        .atMost(PATIENCE)
+        .pollDelay(Duration.ZERO)
+        .pollInterval(STEP)
+        .until(
+            () -> {
+              // null stands for "not found"
+              @Nullable String answer = client.raw(path);
+              return answer != null && answer.replace(" ", "").contains(part);
+            });
   }
 
   private static List<CustomResourceDefinition> read(KubernetesClient client, Path folder) {

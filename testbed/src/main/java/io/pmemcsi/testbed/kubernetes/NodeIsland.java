@@ -35,7 +35,7 @@ final class NodeIsland implements AutoCloseable {
   /** What the fake runtime of hollow nodes gives to every pod. */
   private static final String POD_ADDRESS = "192.168.192.168";
 
-  private static final Duration LIMIT = Duration.ofSeconds(30);
+  private static final Duration LIMIT = Duration.ofMinutes(2);
 
   /** Arguments: a folder and a program that are the same inside and outside. */
   private static final String SET_UP =

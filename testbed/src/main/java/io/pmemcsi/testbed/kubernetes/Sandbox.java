@@ -1,5 +1,7 @@
 package io.pmemcsi.testbed.kubernetes;
 
+import static org.awaitility.Awaitility.await;
+
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
@@ -17,6 +19,7 @@ import java.net.HttpURLConnection;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Base64;
 import java.util.Deque;
@@ -28,6 +31,7 @@ import java.util.concurrent.TimeUnit;
 public final class Sandbox implements AutoCloseable {
 
   private static final int HINT_LENGTH = 40;
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   private final Cluster cluster;
   private final String namespace;
@@ -134,8 +138,13 @@ public final class Sandbox implements AutoCloseable {
     }
   }
 
-  /** Whether the server would let a service account of the namespace do that. */
+  /** Whether the server would let a service account of the namespace do that, wherever it is. */
   public boolean may(String serviceAccount, String verb, String group, String resource) {
+    return may("", serviceAccount, verb, group, resource);
+  }
+
+  private boolean may(
+      String where, String serviceAccount, String verb, String group, String resource) {
     return client
         .authorization()
         .v1()
@@ -145,6 +154,7 @@ public final class Sandbox implements AutoCloseable {
                 .withNewSpec()
                 .withUser("system:serviceaccount:%s:%s".formatted(namespace, serviceAccount))
                 .withNewResourceAttributes()
+                .withNamespace(where)
                 .withVerb(verb)
                 .withGroup(group)
                 .withResource(resource)
@@ -153,6 +163,23 @@ public final class Sandbox implements AutoCloseable {
                 .build())
         .getStatus()
         .getAllowed();
+  }
+
+  /**
+   * Returns when the server lets a service account of the namespace do that there: it learns of
+   * roles and bindings a moment after it has taken them.
+   */
+  public void awaitRight(String serviceAccount, String verb, String group, String resource) {
+    awaitRight(namespace, serviceAccount, verb, group, resource);
+  }
+
+  /** The same for what it may do in another namespace. */
+  public void awaitRight(
+      String where, String serviceAccount, String verb, String group, String resource) {
+    await("%s may %s %s in %s".formatted(serviceAccount, verb, resource, where))
+        .atMost(PATIENCE)
+        .pollDelay(Duration.ZERO)
+        .until(() -> may(where, serviceAccount, verb, group, resource));
   }
 
   /** Something to do at the end, before the namespace is deleted; the last one is done first. */
@@ -169,7 +196,7 @@ public final class Sandbox implements AutoCloseable {
 
   /** Deletes an object, such as one without namespace, at the end, and waits until it is gone. */
   public void deleteAtEnd(HasMetadata object) {
-    cleanUp(() -> client.resource(object).withTimeout(30, TimeUnit.SECONDS).delete());
+    cleanUp(() -> client.resource(object).withTimeout(2, TimeUnit.MINUTES).delete());
   }
 
   @Override

@@ -146,7 +146,7 @@ public final class ChildProcess implements AutoCloseable {
   public void close() {
     process.destroyForcibly();
     try {
-      if (!process.waitFor(10, TimeUnit.SECONDS)) {
+      if (!process.waitFor(1, TimeUnit.MINUTES)) {
         throw new IllegalStateException(
             "%s (process %d) does not end".formatted(name, process.pid()));
       }

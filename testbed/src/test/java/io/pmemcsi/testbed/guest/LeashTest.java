@@ -14,7 +14,7 @@ class LeashTest {
 
       leash.getOutputStream().close();
 
-      assertThat(leash.waitFor(20, TimeUnit.SECONDS)).isTrue();
+      assertThat(leash.waitFor(2, TimeUnit.MINUTES)).isTrue();
       assertThat(leash.exitValue()).isEqualTo(128 + 9);
       assertThat(leash.descendants()).isEmpty();
     } finally {
@@ -26,7 +26,7 @@ class LeashTest {
   void theExitCodeOfTheProgramIsPassedOn() throws Exception {
     Process leash = new ProcessBuilder("guest/leash", "sh", "-c", "exit 5").start();
 
-    assertThat(leash.waitFor(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(leash.waitFor(2, TimeUnit.MINUTES)).isTrue();
     assertThat(leash.exitValue()).isEqualTo(5);
   }
 }

@@ -96,6 +96,7 @@ class ControlPlaneIT {
         .create();
     client.resource(settings("colour", "red")).create();
 
+    sandbox.awaitRight("reader", "get", "", "configmaps");
     KubernetesClient reader = sandbox.clientAs("reader");
 
     assertThat(reader.configMaps().withName("settings").get().getData())

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class ControllersIT {
 
   private static final Map<String, String> NOWHERE = Map.of("example.com/nowhere", "true");
-  private static final Duration LIMIT = Duration.ofMinutes(1);
+  private static final Duration LIMIT = Duration.ofMinutes(3);
 
   @Test
   void aDeploymentGetsPodsAndTakesThemAlongWhenItGoes(KubernetesClient client) {

@@ -68,7 +68,7 @@ class WebhookIT {
 
     // the API server takes a moment to learn of a new webhook
     await()
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Duration.ofMinutes(2))
         .untilAsserted(
             () ->
                 assertThatThrownBy(() -> client.resource(settings("a")).create())

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class ChildProcessTest {
 
-  private static final Duration LIMIT = Duration.ofSeconds(30);
+  private static final Duration LIMIT = Duration.ofMinutes(2);
 
   @TempDir private Path folder;
 

@@ -46,7 +46,7 @@ final class GuestDriver implements AutoCloseable {
   private static final VolumeCapability BLOCK =
       mount("").toBuilder().setBlock(VolumeCapability.BlockVolume.getDefaultInstance()).build();
   private static final int METRICS_PORT = 10010;
-  private static final int CALL_SECONDS = 180;
+  private static final int CALL_SECONDS = 600;
   private final PmemGuest guest;
   private final GuestProgram program;
   private final ManagedChannel channel;
@@ -228,7 +228,7 @@ final class GuestDriver implements AutoCloseable {
     try (HttpClient client = HttpClient.newHttpClient()) {
       return client
           .send(
-              HttpRequest.newBuilder(address).timeout(Duration.ofMinutes(1)).build(),
+              HttpRequest.newBuilder(address).timeout(PATIENCE).build(),
               HttpResponse.BodyHandlers.ofString())
           .body();
     } catch (IOException e) {
@@ -347,7 +347,7 @@ final class GuestDriver implements AutoCloseable {
   public void close() {
     disconnect();
     if (program.isRunning()) {
-      program.stop(Duration.ofSeconds(60));
+      program.stop(PATIENCE);
     }
   }
 
