@@ -67,13 +67,7 @@ class CertificatesIT {
     assertThat(driver.status().certificateExpires()).isNotNull();
     assertThat(driver.status().component("Controller")).isPresent();
 
-    await()
-        .until(
-            () -> {
-              int before = operator.writes().size();
-              Thread.sleep(1000);
-              return operator.writes().size() == before;
-            });
+    operator.awaitQuiet();
     // where a node is left to run the controller, the status goes on to Running with its event
     assertThat(operator.writes())
         .filteredOn(write -> write.startsWith("PATCH"))

@@ -144,7 +144,7 @@ class GenericDeploymentIT {
     driver.create();
     driver.awaitSynced();
     driver.awaitAvailable();
-    awaitQuiet();
+    operator.awaitQuiet();
     List<String> before = operator.writes();
 
     driver.patch("{\"metadata\":{\"annotations\":{\"touched\":\"yes\"}}}");
@@ -408,16 +408,5 @@ class GenericDeploymentIT {
 
   private String wideName() {
     return "csidriverdeployment:%s:%s".formatted(sandbox.namespace(), driver.name());
-  }
-
-  private void awaitQuiet() {
-    await()
-        .atMost(Duration.ofSeconds(60))
-        .until(
-            () -> {
-              int before = operator.writes().size();
-              Thread.sleep(1500);
-              return operator.writes().size() == before;
-            });
   }
 }

@@ -1,5 +1,7 @@
 package io.pmemcsi.operator;
 
+import static org.awaitility.Awaitility.await;
+
 import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Namespace;
@@ -17,8 +19,14 @@ import io.pmemcsi.base.http.ListenAddress;
 import io.pmemcsi.operator.install.OperatorInstallation;
 import io.pmemcsi.testbed.kubernetes.Definitions;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -246,6 +254,47 @@ final class InstalledOperator implements AutoCloseable {
 
   int metricsPort() {
     return program.orElseThrow().metricsPort().orElseThrow();
+  }
+
+  /** What it answers on its port for metrics and health. */
+  String read(String path) {
+    URI page = URI.create("http://127.0.0.1:%d%s".formatted(metricsPort(), path));
+    try (InputStream in = page.toURL().openStream()) {
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot read " + page, e);
+    }
+  }
+
+  /** How often a resource of the whole cluster was looked at. */
+  double runs(String name) {
+    return metric("pmem_csi_deployment_reconcile{name=\"" + name);
+  }
+
+  /** How many looks at resources of a kind ended with an error. */
+  double errors(String kind) {
+    return metric("pmem_csi_operator_reconcile_errors_total{kind=\"" + kind);
+  }
+
+  private double metric(String start) {
+    return read("/metrics")
+        .lines()
+        .filter(line -> line.startsWith(start))
+        .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+        .findFirst()
+        .orElse(0);
+  }
+
+  /** Returns when it has written nothing for a second. */
+  void awaitQuiet() {
+    await()
+        .atMost(Duration.ofSeconds(60))
+        .until(
+            () -> {
+              int before = writes.size();
+              Thread.sleep(1000);
+              return writes.size() == before;
+            });
   }
 
   /** Method and path of every write call so far. */

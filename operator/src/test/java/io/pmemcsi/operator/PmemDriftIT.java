@@ -1,0 +1,259 @@
+package io.pmemcsi.operator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.rbac.RoleBuilder;
+import io.fabric8.kubernetes.api.model.storage.CSIDriver;
+import io.fabric8.kubernetes.api.model.storage.CSIDriverBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.pmemcsi.api.pmem.PmemCSIDeployment;
+import io.pmemcsi.operator.facts.ClusterFacts;
+import io.pmemcsi.operator.facts.KubernetesVersion;
+import io.pmemcsi.operator.pmem.PmemReconciler;
+import io.pmemcsi.testbed.kubernetes.Sandbox;
+import io.pmemcsi.testbed.kubernetes.WithKubernetes;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.TestInstance;
+
+/** What others do to the objects of a PmemCSIDeployment, or put in their place. */
+@WithKubernetes(perClass = true)
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class PmemDriftIT {
+
+  private static final String SPEC = "nodeSelector: {test/drift: \"yes\"}";
+  private static final String WITH_CONTROLLER = SPEC + ", controllerTLS: {managed: true}";
+
+  private Sandbox sandbox;
+  private KubernetesClient client;
+  private InstalledOperator operator;
+  private TestDriver driver;
+
+  @BeforeAll
+  void install(Sandbox sandbox) {
+    this.sandbox = sandbox;
+    this.client = sandbox.client();
+    this.operator = InstalledOperator.install(sandbox).start();
+  }
+
+  @BeforeEach
+  void name(TestInfo test) {
+    driver =
+        new TestDriver(sandbox, "o%08x.example.com".formatted(test.getDisplayName().hashCode()));
+  }
+
+  @AfterEach
+  void deleteResource() {
+    driver.self().delete();
+    driver.awaitGone();
+  }
+
+  @Test
+  void foreignObjectMakesItFailUntilThatObjectIsGone() throws Exception {
+    HasMetadata foreign =
+        client
+            .resource(
+                new RoleBuilder()
+                    .withNewMetadata()
+                    .withName(driver.prefix() + "-external-provisioner-cfg")
+                    .withNamespace(sandbox.namespace())
+                    .endMetadata()
+                    .build())
+            .create();
+
+    driver.create(SPEC);
+
+    driver.awaitPhase("Failed");
+    assertThat(driver.status().reason())
+        .contains("Role \"%s-external-provisioner-cfg\"".formatted(driver.prefix()))
+        .contains("was not made for this resource");
+    assertThat(client.resource(foreign).get().getMetadata().getResourceVersion())
+        .isEqualTo(foreign.getMetadata().getResourceVersion());
+    assertThat(driver.daemonSet().get()).isNull();
+
+    // it is looked at again and again, and told once
+    double runs = operator.runs(driver.name());
+    await().atMost(Duration.ofSeconds(30)).until(() -> operator.runs(driver.name()) > runs + 1);
+    assertThat(driver.events()).containsExactlyInAnyOrder("NewDeployment", "Failed");
+
+    client.resource(foreign).delete();
+
+    driver.awaitPhase("Initializing");
+    assertThat(driver.events()).containsExactlyInAnyOrder("NewDeployment", "Failed");
+  }
+
+  @Test
+  void everyForeignObjectIsNamedAndNoneIsTouched() {
+    PmemCSIDeployment resource = driver.resource(WITH_CONTROLLER);
+    List<HasMetadata> foreign =
+        new Rendering().objects(resource, facts()).stream().map(sandbox::create).toList();
+    assertThat(foreign).extracting(HasMetadata::getKind).contains("CSIDriver", "DaemonSet");
+
+    int before = operator.writes().size();
+
+    driver.create(WITH_CONTROLLER);
+
+    driver.awaitPhase("Failed");
+    assertThat(foreign)
+        .allSatisfy(
+            object -> {
+              assertThat(driver.status().reason())
+                  .contains(
+                      "%s \"%s\"".formatted(object.getKind(), object.getMetadata().getName()));
+              assertThat(client.resource(object).get().getMetadata().getManagedFields())
+                  .noneMatch(entry -> PmemReconciler.FIELD_MANAGER.equals(entry.getManager()));
+            });
+    assertThat(operator.writes().stream().skip(before))
+        .noneMatch(write -> write.startsWith("DELETE"));
+
+    foreign.forEach(object -> client.resource(object).delete());
+
+    driver.awaitPhase("Initializing");
+  }
+
+  /** Also where it comes while the driver runs: somebody deletes our object and makes his own. */
+  @Test
+  void foreignObjectInPlaceOfOursIsKept() {
+    driver.create(SPEC);
+    driver.awaitPhase("Initializing");
+    operator.stop();
+    CSIDriver ours = client.storage().v1().csiDrivers().withName(driver.name()).get();
+    client.resource(ours).delete();
+    var theirs =
+        sandbox.create(
+            new CSIDriverBuilder()
+                .withNewMetadata()
+                .withName(driver.name())
+                .endMetadata()
+                .withNewSpec()
+                .withAttachRequired(true)
+                .endSpec()
+                .build());
+
+    operator.start();
+
+    driver.awaitPhase("Failed");
+    assertThat(driver.status().reason()).contains("CSIDriver \"%s\"".formatted(driver.name()));
+    assertThat(client.resource(theirs).get().getMetadata().getResourceVersion())
+        .isEqualTo(theirs.getMetadata().getResourceVersion());
+  }
+
+  @Test
+  void deletionsByOthersAreMendedWhateverTheKind() {
+    driver.create(WITH_CONTROLLER);
+    driver.awaitPhase("Initializing");
+    Map<String, String> before = Snapshot.of(driver.objects());
+    for (HasMetadata object : driver.objects()) {
+      String uid = object.getMetadata().getUid();
+      client.resource(object).delete();
+      await(object.getKind() + " is made again")
+          .atMost(Duration.ofSeconds(30))
+          .untilAsserted(
+              () -> {
+                HasMetadata now = client.resource(object).get();
+                assertThat(now).isNotNull();
+                assertThat(now.getMetadata().getUid()).isNotEqualTo(uid);
+              });
+    }
+    await().untilAsserted(() -> assertThat(Snapshot.of(driver.objects())).isEqualTo(before));
+  }
+
+  @Test
+  void editsByOthersAreMendedWhateverTheKindAndOtherLabelsAreKept() {
+    driver.create(WITH_CONTROLLER);
+    driver.awaitPhase("Initializing");
+    for (HasMetadata object : driver.objects()) {
+      // what was read before is stale by now: mending one object changes others
+      object.getMetadata().setResourceVersion(null);
+      client.resource(object).edit(Vandal::spoil);
+      await(object.getKind() + " is mended")
+          .atMost(Duration.ofSeconds(30))
+          .untilAsserted(
+              () -> {
+                HasMetadata now = client.resource(object).get();
+                assertThat(Vandal.traces(now)).isEmpty();
+                assertThat(now.getMetadata().getLabels())
+                    .containsEntry("app.kubernetes.io/instance", driver.name())
+                    .containsEntry("mine", "kept");
+                assertThat(now.getMetadata().getOwnerReferences()).hasSize(1);
+              });
+    }
+  }
+
+  @Test
+  void additionsByOthersWhileTheOperatorWasDownGoUnlessTheyAreTheirsToMake() {
+    driver.create(WITH_CONTROLLER);
+    driver.awaitPhase("Initializing");
+    Map<String, String> before = Snapshot.of(driver.objects());
+    operator.stop();
+    for (HasMetadata object : driver.objects()) {
+      Edits.edit(client.resource(object), Intruder::intrude);
+    }
+    assertThat(Snapshot.differences(Snapshot.of(driver.objects()), before))
+        .hasSameSizeAs(before.keySet());
+
+    operator.start();
+
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .untilAsserted(
+            () -> {
+              var now = Snapshot.of(driver.objects().stream().map(Intruder::leave).toList());
+              assertThat(Snapshot.differences(now, before)).isEmpty();
+            });
+    // and what is theirs is not fought over
+    operator.awaitQuiet();
+  }
+
+  @Test
+  void replicasAreLeftToAnAutoscalerUnlessTheResourceSetsThem() {
+    driver.create(WITH_CONTROLLER);
+    driver.awaitPhase("Initializing");
+    var controller =
+        client
+            .apps()
+            .deployments()
+            .inNamespace(sandbox.namespace())
+            .withName(driver.prefix() + "-controller");
+    controller.scale(3);
+    // something of ours is mended meanwhile, so that the object is really written again
+    Edits.edit(
+        controller,
+        object -> {
+          object.getMetadata().getLabels().put("app.kubernetes.io/part-of", "other");
+          return object;
+        });
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .untilAsserted(
+            () ->
+                assertThat(controller.get().getMetadata().getLabels())
+                    .containsEntry("app.kubernetes.io/part-of", "pmem-csi"));
+    assertThat(controller.get().getSpec().getReplicas()).isEqualTo(3);
+
+    driver.setSpec(WITH_CONTROLLER + ", controllerReplicas: 2");
+
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .untilAsserted(() -> assertThat(controller.get().getSpec().getReplicas()).isEqualTo(2));
+    controller.scale(5);
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .untilAsserted(() -> assertThat(controller.get().getSpec().getReplicas()).isEqualTo(2));
+  }
+
+  private ClusterFacts facts() {
+    return ClusterFacts.assumed(
+        KubernetesVersion.parse(sandbox.version().toString()),
+        sandbox.namespace(),
+        InstalledOperator.IMAGE);
+  }
+}
