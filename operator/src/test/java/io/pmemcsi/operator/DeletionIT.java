@@ -57,6 +57,30 @@ class DeletionIT {
     assertThat(driver.objectNames()).isEmpty();
   }
 
+  /** As the status of a workload is while its pods come and go. */
+  @Test
+  void objectThatChangesJustBeforeItGoesIsNoError() {
+    driver.create("");
+    driver.awaitPhase("Initializing");
+    double errors = operator.errors("PmemCSIDeployment");
+    operator.beforeWrite(
+        "/daemonsets/%s-node".formatted(driver.prefix()),
+        () ->
+            Edits.edit(
+                driver.daemonSet(),
+                found -> {
+                  found.getMetadata().getAnnotations().put("touched", "yes");
+                  return found;
+                }));
+
+    driver.self().delete();
+
+    driver.awaitGone();
+    operator.awaitHook();
+    assertThat(driver.objectNames()).isEmpty();
+    assertThat(operator.errors("PmemCSIDeployment")).isEqualTo(errors);
+  }
+
   @ParameterizedTest
   @EnumSource(
       value = DeletionPropagation.class,

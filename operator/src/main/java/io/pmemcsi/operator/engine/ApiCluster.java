@@ -15,7 +15,6 @@ import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
@@ -31,6 +30,7 @@ import java.util.function.Predicate;
 public final class ApiCluster<P extends HasMetadata> implements Cluster {
 
   private static final int UNPROCESSABLE = 422;
+  private static final int DELETIONS = 5;
   private static final int WAITS_FOR_DELETION = 40;
   private static final long WAIT_MILLIS = 50;
 
@@ -301,19 +301,36 @@ public final class ApiCluster<P extends HasMetadata> implements Cluster {
     }
   }
 
+  /**
+   * Only as it was looked at: somebody may have taken the marks off. But the status of a workload
+   * changes all the time while its pods come and go, which changes nothing for us.
+   */
   @Override
   public boolean delete(HasMetadata actual) {
-    try {
-      client()
-          .resource(actual)
-          .lockResourceVersion(actual.getMetadata().getResourceVersion())
-          .delete();
-    } catch (KubernetesClientException e) {
-      if (e.getCode() != HTTP_NOT_FOUND) {
-        throw e;
+    HasMetadata looked = actual;
+    for (int attempt = 1; ; attempt++) {
+      try {
+        client()
+            .resource(looked)
+            .lockResourceVersion(looked.getMetadata().getResourceVersion())
+            .delete();
+        return gone(actual);
+      } catch (KubernetesClientException e) {
+        if (e.getCode() == HTTP_NOT_FOUND) {
+          return gone(actual);
+        }
+        if (e.getCode() != HTTP_CONFLICT || attempt == DELETIONS) {
+          throw e;
+        }
+        looked = read(actual).filter(now -> isMarkedAs(actual, now)).orElseThrow(() -> e);
       }
     }
-    return gone(actual);
+  }
+
+  private boolean isMarkedAs(HasMetadata one, HasMetadata other) {
+    return one.getMetadata().getUid().equals(other.getMetadata().getUid())
+        && ownerLabel(one).equals(ownerLabel(other))
+        && one.getMetadata().getOwnerReferences().equals(other.getMetadata().getOwnerReferences());
   }
 
   /** By a patch that names uid and version: what somebody changed meanwhile is looked at again. */
@@ -371,10 +388,13 @@ public final class ApiCluster<P extends HasMetadata> implements Cluster {
   }
 
   private boolean sameOwner(HasMetadata one, HasMetadata other) {
-    String label = kinds.marks().uidLabel();
-    return one.getMetadata().getLabels() != null
-        && Objects.equals(
-            one.getMetadata().getLabels().get(label), other.getMetadata().getLabels().get(label));
+    Optional<String> uid = ownerLabel(one);
+    return uid.isPresent() && uid.equals(ownerLabel(other));
+  }
+
+  private Optional<String> ownerLabel(HasMetadata object) {
+    return Optional.ofNullable(object.getMetadata().getLabels())
+        .map(labels -> labels.get(kinds.marks().uidLabel()));
   }
 
   private KubernetesClient client() {
