@@ -94,6 +94,12 @@ final class DrainPlanner {
       cordon(node, true);
       return;
     }
+    if (mark.since().isAfter(now)) {
+      // by the clock of another operator, or before this one was set back: count from here
+      actions.add(new DrainAction.Enter(node, at(now, mark)));
+      reports.add(NodeReport.at(node, mark.step(), now));
+      return;
+    }
     if (mark.step() == Step.CORDONED && now.isBefore(mark.since().plus(SETTLE))) {
       reports.add(NodeReport.at(node, Step.CORDONED, mark.since()));
       return;
@@ -131,6 +137,10 @@ final class DrainPlanner {
             ? mark.since()
             : now;
     return new Mark(fleet.owner(), fleet.resource(), step, since, mark.cordoned());
+  }
+
+  private static Mark at(Instant since, Mark mark) {
+    return new Mark(mark.owner(), mark.resource(), mark.step(), since, mark.cordoned());
   }
 
   private void act(WorkerNode node, Step step, String revision) {

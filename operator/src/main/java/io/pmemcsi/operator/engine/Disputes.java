@@ -60,8 +60,9 @@ public final class Disputes {
       return mended.size() == OFTEN && mended.getFirst().plus(SHORT).isAfter(mended.getLast());
     }
 
+    /** A clock that was set back is no reason to rest until it is as late again. */
     boolean rests(Instant now) {
-      return now.isBefore(mended.getLast().plus(PAUSE));
+      return now.isBefore(mended.getLast().plus(PAUSE)) && !now.isBefore(mended.getLast());
     }
   }
 

@@ -25,9 +25,11 @@ public final class KnownFacts implements Supplier<ClusterFacts> {
 
   @Override
   public synchronized ClusterFacts get() {
-    if (clock.instant().isAfter(asked.plus(FRESH))) {
+    Instant now = clock.instant();
+    // asked in the future: the clock was set back
+    if (now.isAfter(asked.plus(FRESH)) || now.isBefore(asked)) {
       facts = source.get();
-      asked = clock.instant();
+      asked = now;
     }
     return facts;
   }

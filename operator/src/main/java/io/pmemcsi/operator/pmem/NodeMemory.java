@@ -112,8 +112,10 @@ final class NodeMemory {
   }
 
   private boolean due(Answer known) {
+    Instant now = clock.instant();
+    // asked in the future: the clock was set back
     return known.managedBytes().orElse(0) == 0
-        && !clock.instant().isBefore(known.asked().plus(askAgain));
+        && (now.isBefore(known.asked()) || !now.isBefore(known.asked().plus(askAgain)));
   }
 
   private static boolean hasNothing(@Nullable Answer answer, boolean before) {

@@ -63,6 +63,18 @@ class DrainPlannerTest {
         .hasAtLeastOneElementOfType(DrainAction.Evict.class);
   }
 
+  /** As the clock of another operator had it, or this one before it was set back. */
+  @Test
+  void timeInTheFutureIsCountedFromNowOn() {
+    for (Step step : List.of(Step.CORDONED, Step.EVICTING)) {
+      var node = node("a").cordoned().user("web", Origin.CONTROLLER);
+      WorkerNode marked = node.mark(mark(step, NOW.plusSeconds(3600), true)).build();
+
+      assertThat(DrainPlanner.plan(fleet(marked), PATIENT, NOW).actions())
+          .containsExactly(new DrainAction.Enter(marked, mark(step, NOW, true)));
+    }
+  }
+
   @Test
   void podsThatUseTheDriverAreEvictedOnce() {
     WorkerNode node =

@@ -65,6 +65,15 @@ class DisputesTest {
   }
 
   @Test
+  void disputedObjectDoesNotRestLongerWhenTheClockIsSetBack() {
+    mend(5, Duration.ofSeconds(1));
+
+    now = now.minus(Duration.ofHours(1));
+
+    assertThat(page().rests(OBJECT)).isFalse();
+  }
+
+  @Test
   void whatTheOwnerWantsNowIsWrittenAtOnce() {
     mend(5, Duration.ofSeconds(1));
 

@@ -9,12 +9,16 @@ import io.pmemcsi.api.pmem.UnpreparedNode;
 import io.pmemcsi.base.names.DriverName;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -64,6 +68,28 @@ class NodeMemoryTest {
     assertThat(memory.unprepared(pods, NAMES, Set.of(), changes::incrementAndGet))
         .extracting(UnpreparedNode::node)
         .containsExactly("n1");
+  }
+
+  @Test
+  void emptyNodeIsAskedAgainAlsoWhenTheClockIsSetBack() {
+    var now = new AtomicReference<>(Instant.parse("2030-01-01T00:00:00Z"));
+    InstantSource clock = now::get;
+    var changes = new AtomicInteger();
+    var asked = new AtomicInteger();
+    var memory =
+        new NodeMemory(
+            ip -> OptionalLong.of(asked.getAndIncrement()),
+            clock.withZone(ZoneOffset.UTC),
+            Duration.ofMinutes(1));
+    List<Pod> pods = List.of(pod("n1", "10.0.0.1"));
+    memory.unprepared(pods, NAMES, Set.of(), changes::incrementAndGet);
+    await().untilAsserted(() -> assertThat(changes).hasValue(1));
+
+    now.updateAndGet(time -> time.minus(Duration.ofDays(1)));
+    memory.unprepared(pods, NAMES, Set.of(), changes::incrementAndGet);
+
+    await().untilAsserted(() -> assertThat(changes).hasValue(2));
+    assertThat(memory.unprepared(pods, NAMES, Set.of(), changes::incrementAndGet)).isEmpty();
   }
 
   /** An operator that was restarted has forgotten, and the status has not. */
