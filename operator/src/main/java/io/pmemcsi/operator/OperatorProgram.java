@@ -1,11 +1,14 @@
 package io.pmemcsi.operator;
 
+import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.javaoperatorsdk.operator.Operator;
 import io.javaoperatorsdk.operator.OperatorException;
 import io.javaoperatorsdk.operator.api.config.ConfigurationServiceOverrider;
 import io.javaoperatorsdk.operator.api.config.LeaderElectionConfigurationBuilder;
+import io.javaoperatorsdk.operator.api.monitoring.AggregatedMetrics;
+import io.javaoperatorsdk.operator.api.monitoring.Metrics;
 import io.javaoperatorsdk.operator.processing.event.rate.LinearRateLimiter;
 import io.javaoperatorsdk.operator.processing.retry.GenericRetry;
 import io.pmemcsi.api.generic.CSIDriverDeployment;
@@ -30,10 +33,12 @@ import io.pmemcsi.operator.guard.ApiUsage;
 import io.pmemcsi.operator.guard.DeletionGuard;
 import io.pmemcsi.operator.metrics.OperatorMetrics;
 import io.pmemcsi.operator.pmem.PmemReconciler;
+import io.pmemcsi.operator.reconcile.EndOfResource;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
@@ -161,6 +166,7 @@ public final class OperatorProgram implements AutoCloseable {
             namespace,
             pod.name().orElse(COMPONENT) + "-" + UUID.randomUUID().toString().substring(0, 8),
             sweep::begin);
+    var ends = new EndOfResource();
     var operator =
         new Operator(
             overrider ->
@@ -168,7 +174,7 @@ public final class OperatorProgram implements AutoCloseable {
                     overrider,
                     client,
                     workers,
-                    metrics,
+                    new AggregatedMetrics(List.of(metrics, ends)),
                     options.leaderElection() ? Optional.of(lease) : Optional.empty(),
                     namespace));
     operator.register(
@@ -198,6 +204,7 @@ public final class OperatorProgram implements AutoCloseable {
             new EventWriter(client, COMPONENT, clock),
             metrics,
             clock);
+    ends.listen(HasMetadata.getKind(CSIDriverDeployment.class), generic::forgotten);
     operator.register(
         generic,
         overrider ->
@@ -225,7 +232,7 @@ public final class OperatorProgram implements AutoCloseable {
       ConfigurationServiceOverrider overrider,
       KubernetesClient client,
       ExecutorService workers,
-      OperatorMetrics metrics,
+      Metrics metrics,
       Optional<LeaderLease> lease,
       String namespace) {
     overrider

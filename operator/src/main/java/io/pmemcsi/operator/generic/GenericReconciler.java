@@ -7,6 +7,7 @@ import io.javaoperatorsdk.operator.api.reconciler.Context;
 import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
 import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
 import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
+import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.EventSource;
 import io.pmemcsi.api.generic.CSIDriverDeployment;
 import io.pmemcsi.api.generic.CSIDriverDeploymentStatus;
@@ -74,6 +75,11 @@ public final class GenericReconciler implements Reconciler<CSIDriverDeployment> 
   /** Has every resource looked at again, with the configuration of now. */
   public void configurationChanged() {
     watches.wakeAll();
+  }
+
+  /** Looks after whoever has the name of a resource that is gone and forgotten. */
+  public void forgotten(ResourceID id) {
+    watches.lookIfThere(id);
   }
 
   @Override

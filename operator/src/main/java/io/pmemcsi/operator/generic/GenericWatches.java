@@ -16,7 +16,6 @@ import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.EventSource;
 import io.javaoperatorsdk.operator.processing.event.source.IndexerResourceCache;
-import io.javaoperatorsdk.operator.processing.event.source.inbound.SimpleInboundEventSource;
 import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
 import io.pmemcsi.api.generic.CSIDriverDeployment;
 import io.pmemcsi.api.generic.DriverCondition;
@@ -57,8 +56,7 @@ final class GenericWatches {
           DaemonSet.class);
 
   private final OwnedKinds owned = new OwnedKinds(KINDS, Set.of(), MARKS, true);
-  private final SimpleInboundEventSource<CSIDriverDeployment> wakeUps =
-      new SimpleInboundEventSource<>("wake-ups");
+  private final WakeUps wakeUps = new WakeUps();
   private final Supplier<OperatorConfig> config;
   private volatile @Nullable IndexerResourceCache<CSIDriverDeployment> resources;
 
@@ -83,6 +81,14 @@ final class GenericWatches {
   /** Has a resource looked at, although nothing of it changed. */
   void wake(CSIDriverDeployment resource) {
     wakeUps.propagateEvent(ResourceID.fromResource(resource));
+  }
+
+  /** Has a resource looked at that is there, whatever became of one of its name before. */
+  void lookIfThere(ResourceID id) {
+    IndexerResourceCache<CSIDriverDeployment> known = resources;
+    if (known != null) {
+      known.get(id).ifPresent(wakeUps::appeared);
+    }
   }
 
   /** Has every resource looked at. */
