@@ -43,6 +43,7 @@ import io.pmemcsi.driver.volume.DurableFiles;
 import io.pmemcsi.driver.volume.Ledger;
 import io.pmemcsi.driver.volume.LedgerException;
 import io.pmemcsi.driver.volume.Quantity;
+import io.pmemcsi.driver.volume.StateLock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -58,13 +59,22 @@ public final class NodeDriver implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(NodeDriver.class);
 
+  /** A driver that was just killed may need a moment to go. */
+  private static final Duration PREDECESSOR = Duration.ofSeconds(5);
+
+  private final StateLock lock;
   private final CsiServer server;
   private final Optional<HttpEndpoint> http;
   private final NodeWatch watch;
   private final AuditReport audit;
 
   private NodeDriver(
-      CsiServer server, Optional<HttpEndpoint> http, NodeWatch watch, AuditReport audit) {
+      StateLock lock,
+      CsiServer server,
+      Optional<HttpEndpoint> http,
+      NodeWatch watch,
+      AuditReport audit) {
+    this.lock = lock;
     this.server = server;
     this.http = http;
     this.watch = watch;
@@ -88,30 +98,52 @@ public final class NodeDriver implements AutoCloseable {
   static NodeDriver start(
       DriverSettings settings, DriverMetrics metrics, Outside outside, DeviceManagers managers) {
     try {
-      Ledger ledger = Ledger.open(settings.statePath(), outside.files());
-      Devices devices =
-          new Devices(
-              managers.open(settings.deviceMode(), settings.pmemPercentage()),
-              mode -> managers.open(mode, 0));
-      AuditReport audit = Audit.repair(ledger, devices, NodeState.read(settings.statePath()));
-      // from what the audit was told of the devices, so that they are asked for once
-      devices.measure();
-      tellIfThereIsNone(devices);
-      audit.findings().forEach(NodeWatch::tell);
-      metrics.audited(audit);
-      NodeWatch watch = new NodeWatch(settings.statePath(), ledger, devices, metrics, audit);
-      return serve(settings, metrics, outside, ledger, devices, watch, audit);
+      StateLock lock = StateLock.take(settings.statePath(), PREDECESSOR);
+      boolean started = false;
+      try {
+        NodeDriver driver = start(settings, metrics, outside, managers, lock);
+        started = true;
+        return driver;
+      } finally {
+        if (!started) {
+          lock.close();
+        }
+      }
     } catch (LedgerException | DeviceException | ToolFailedException e) {
       throw new FatalException("failed to initialize driver: " + e.getMessage(), e);
     }
+  }
+
+  private static NodeDriver start(
+      DriverSettings settings,
+      DriverMetrics metrics,
+      Outside outside,
+      DeviceManagers managers,
+      StateLock lock) {
+    Ledger ledger = Ledger.open(settings.statePath(), outside.files());
+    Devices devices =
+        new Devices(
+            managers.open(settings.deviceMode(), settings.pmemPercentage()),
+            mode -> managers.open(mode, 0));
+    AuditReport audit = Audit.repair(ledger, devices, NodeState.read(settings.statePath()));
+    // from what the audit was told of the devices, so that they are asked for once
+    devices.measure();
+    tellIfThereIsNone(devices);
+    audit.findings().forEach(NodeWatch::tell);
+    metrics.audited(audit);
+    VolumeLocks calls = new VolumeLocks();
+    NodeWatch watch = new NodeWatch(settings.statePath(), ledger, devices, calls, metrics, audit);
+    return serve(settings, metrics, outside, lock, ledger, devices, calls, watch, audit);
   }
 
   private static NodeDriver serve(
       DriverSettings settings,
       DriverMetrics metrics,
       Outside outside,
+      StateLock lock,
       Ledger ledger,
       Devices devices,
+      VolumeLocks calls,
       NodeWatch watch,
       AuditReport audit) {
     Path state = settings.statePath();
@@ -120,7 +152,7 @@ public final class NodeDriver implements AutoCloseable {
     Usages usages = new Usages(mounts);
     Signatures signatures = new Signatures(runner);
     LoopDevices loops = new LoopDevices(runner);
-    Volumes volumes = new Volumes(ledger, devices, signatures, new VolumeLocks(), usages);
+    Volumes volumes = new Volumes(ledger, devices, signatures, calls, usages);
     Formatter formatter = new Formatter(volumes, signatures, usages, runner);
     VolumeMounts volumeMounts = new VolumeMounts(mounts, runner);
     KataVolumes kata =
@@ -161,7 +193,7 @@ public final class NodeDriver implements AutoCloseable {
     }
     tell(capacity(volumes));
     watch.start();
-    return new NodeDriver(server, http, watch, audit);
+    return new NodeDriver(lock, server, http, watch, audit);
   }
 
   private static HttpEndpoint listen(
@@ -231,6 +263,7 @@ public final class NodeDriver implements AutoCloseable {
     watch.close();
     server.close();
     http.ifPresent(HttpEndpoint::close);
+    lock.close();
   }
 
   private static Optional<Capacity> capacity(Volumes volumes) {

@@ -5,6 +5,7 @@ import io.pmemcsi.driver.lifecycle.AuditReport;
 import io.pmemcsi.driver.lifecycle.AuditTrail;
 import io.pmemcsi.driver.lifecycle.Devices;
 import io.pmemcsi.driver.lifecycle.NodeState;
+import io.pmemcsi.driver.lifecycle.VolumeLocks;
 import io.pmemcsi.driver.metrics.DriverMetrics;
 import io.pmemcsi.driver.volume.Ledger;
 import java.nio.file.Path;
@@ -24,15 +25,22 @@ final class NodeWatch implements AutoCloseable {
   private final Path statePath;
   private final Ledger ledger;
   private final Devices devices;
+  private final VolumeLocks calls;
   private final DriverMetrics metrics;
   private final AuditTrail trail;
   private final Thread thread = Thread.ofVirtual().name("watch").unstarted(this::run);
 
   NodeWatch(
-      Path statePath, Ledger ledger, Devices devices, DriverMetrics metrics, AuditReport start) {
+      Path statePath,
+      Ledger ledger,
+      Devices devices,
+      VolumeLocks calls,
+      DriverMetrics metrics,
+      AuditReport start) {
     this.statePath = statePath;
     this.ledger = ledger;
     this.devices = devices;
+    this.calls = calls;
     this.metrics = metrics;
     this.trail = new AuditTrail(start);
   }
@@ -44,7 +52,9 @@ final class NodeWatch implements AutoCloseable {
   /** One look. */
   synchronized void look() {
     try {
-      AuditTrail.Confirmed now = trail.next(Audit.look(ledger, devices, NodeState.read(statePath)));
+      AuditReport seen = Audit.look(ledger, devices, NodeState.read(statePath));
+      // erasing a large volume takes longer than two looks: it is under way, not interrupted
+      AuditTrail.Confirmed now = trail.next(seen.without(calls::isHeld));
       now.fresh().forEach(NodeWatch::tell);
       metrics.audited(now.report());
     } catch (RuntimeException e) {

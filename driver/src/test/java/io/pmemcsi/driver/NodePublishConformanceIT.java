@@ -18,6 +18,7 @@ import io.grpc.Status.Code;
 import io.pmemcsi.driver.mount.MountTable;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Nested;
@@ -61,6 +62,28 @@ class NodePublishConformanceIT extends SharedDriver {
     void theVolumeMustExist() {
       assertThatCall(() -> csi.publish(good(Volume.newBuilder().setVolumeId(UNKNOWN).build())))
           .fails(Code.NOT_FOUND, UNKNOWN);
+    }
+
+    /** The kernel's mount table shows what a link leads to. */
+    @Test
+    void pathsMayLeadThroughASymbolicLink() throws IOException {
+      Path link = Files.createSymbolicLink(scratch.folder().resolve("kubelet"), scratch.pods());
+      Path staging = link.resolve("staging");
+      Path target = link.resolve("target");
+      Volume volume = csi.create("pvc", 16 * MIB);
+      try {
+        for (int again = 0; again < 2; again++) {
+          csi.stage(volume, staging, mount("ext4"));
+          csi.publish(volume, staging, target, mount("ext4"));
+        }
+        assertThat(scratch.mounts()).hasSize(2);
+
+        csi.unpublish(volume.getVolumeId(), target);
+        csi.unstage(volume.getVolumeId(), staging);
+        assertThat(scratch.mounts()).isEmpty();
+      } finally {
+        Files.delete(link);
+      }
     }
 
     @Test

@@ -41,9 +41,14 @@ final class Scratch implements AutoCloseable {
     return folder.resolve("state");
   }
 
-  /** A path in a parent that exists, as kubelet provides them. */
+  /** What kubelet provides. */
+  Path pods() {
+    return folder.resolve("pods");
+  }
+
+  /** A path in a parent that exists. */
   Path pod(String name) {
-    return folder.resolve("pods").resolve(name);
+    return pods().resolve(name);
   }
 
   /** Devices, loops, mounts and ledger agree that there is nothing. */

@@ -5,6 +5,7 @@ import static io.pmemcsi.driver.Calls.block;
 import static io.pmemcsi.driver.Calls.mount;
 import static io.pmemcsi.driver.CsiAssert.assertThatCall;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import csi.v1.GetCapacityRequest;
 import csi.v1.ListVolumesRequest;
@@ -19,6 +20,7 @@ import io.pmemcsi.driver.volume.DeviceMode;
 import io.pmemcsi.driver.volume.DurableFiles;
 import io.pmemcsi.driver.volume.Ledger;
 import io.pmemcsi.driver.volume.LedgerEntry;
+import io.pmemcsi.driver.volume.StateLock;
 import io.pmemcsi.driver.volume.VolumeId;
 import io.pmemcsi.driver.volume.VolumeParameters;
 import java.io.IOException;
@@ -28,6 +30,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -134,6 +137,16 @@ class StateIT extends OwnDriver {
   }
 
   /** The kernel tells of mounts and loop devices by their real paths. */
+  @Test
+  void aSecondDriverIsKeptAwayFromTheStateFolderAsLongAsThereIsOne() {
+    assertThatThrownBy(() -> StateLock.take(scratch.state(), Duration.ZERO))
+        .hasMessageContaining("another driver uses the state folder " + scratch.state());
+
+    driver.close();
+    StateLock.take(scratch.state(), Duration.ZERO).close();
+    start();
+  }
+
   @Test
   void theStateFolderMayBeBehindASymbolicLink() throws IOException {
     driver.close();
@@ -303,6 +316,18 @@ class StateIT extends OwnDriver {
 
     assertThat(findings()).containsExactly(Kind.STALE_RECORD);
     assertThat(note).doesNotExist();
+  }
+
+  @Test
+  void aDamagedNoteDoesNotKeepTheDriverFromStarting() throws IOException {
+    Path note =
+        Files.createDirectories(scratch.state().resolve("unfinished")).resolve("damaged-note");
+    Files.write(note, new byte[8]);
+    restart();
+
+    assertThat(findings()).isEmpty();
+    assertThat(note).exists();
+    Files.delete(note);
   }
 
   @Test

@@ -100,7 +100,7 @@ public final class NodeService extends NodeGrpc.NodeImplBase {
         observer,
         () -> {
           String id = Requests.volumeId(request.getVolumeId());
-          Path path = Requests.path("staging_target_path", request.getStagingTargetPath());
+          Path path = Requests.mountPoint("staging_target_path", request.getStagingTargetPath());
           Access access =
               Requests.access(request.hasVolumeCapability(), request.getVolumeCapability());
           Requests.parameters(ParameterSource.PERSISTENT_CONTEXT, request.getVolumeContextMap());
@@ -117,7 +117,7 @@ public final class NodeService extends NodeGrpc.NodeImplBase {
         () -> {
           staging.unstage(
               Requests.volumeId(request.getVolumeId()),
-              Requests.path("staging_target_path", request.getStagingTargetPath()));
+              Requests.mountPoint("staging_target_path", request.getStagingTargetPath()));
           return NodeUnstageVolumeResponse.getDefaultInstance();
         });
   }
@@ -129,12 +129,12 @@ public final class NodeService extends NodeGrpc.NodeImplBase {
         observer,
         () -> {
           String id = Requests.volumeId(request.getVolumeId());
-          Path target = Requests.path("target_path", request.getTargetPath());
+          Path target = Requests.mountPoint("target_path", request.getTargetPath());
           Access access =
               Requests.access(request.hasVolumeCapability(), request.getVolumeCapability());
           Map<String, String> context = request.getVolumeContextMap();
           Optional<Path> staged =
-              Requests.optionalPath("staging_target_path", request.getStagingTargetPath());
+              Requests.optionalMountPoint("staging_target_path", request.getStagingTargetPath());
           boolean readOnly = request.getReadonly() || isReaderOnly(request);
           if (isEphemeral(id, staged, context)) {
             publishing.publishEphemeral(
@@ -159,7 +159,7 @@ public final class NodeService extends NodeGrpc.NodeImplBase {
         () -> {
           publishing.unpublish(
               Requests.volumeId(request.getVolumeId()),
-              Requests.path("target_path", request.getTargetPath()));
+              Requests.mountPoint("target_path", request.getTargetPath()));
           return NodeUnpublishVolumeResponse.getDefaultInstance();
         });
   }

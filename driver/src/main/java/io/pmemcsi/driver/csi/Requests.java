@@ -11,6 +11,7 @@ import io.pmemcsi.driver.lifecycle.SizeRange;
 import io.pmemcsi.driver.mount.FilesystemType;
 import io.pmemcsi.driver.volume.ParameterSource;
 import io.pmemcsi.driver.volume.VolumeParameters;
+import java.io.IOException;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
@@ -92,18 +93,33 @@ final class Requests {
     }
   }
 
+  /** A path where something is or will be mounted, as the kernel tells it. */
+  static Path mountPoint(String field, String value) {
+    return withoutLinks(path(field, value));
+  }
+
+  /** Mount tables show what links lead to; the last name must not be one. */
+  private static Path withoutLinks(Path path) {
+    Path parent = path.getParent();
+    try {
+      return parent == null ? path : parent.toRealPath().resolve(path.getFileName());
+    } catch (IOException e) {
+      return path; // nothing can be mounted there, and whoever tries says why
+    }
+  }
+
   /** A path where a volume should be; one that cannot be is simply not found there. */
   static Path volumePath(String value) {
     text("volume_path", value);
     try {
-      return Path.of(value).normalize();
+      return withoutLinks(Path.of(value).normalize());
     } catch (InvalidPathException e) {
       throw RefusedException.notFound("volume_path \"%s\" is not a path".formatted(escaped(value)));
     }
   }
 
-  static Optional<Path> optionalPath(String field, String value) {
-    return value.isEmpty() ? Optional.empty() : Optional.of(path(field, value));
+  static Optional<Path> optionalMountPoint(String field, String value) {
+    return value.isEmpty() ? Optional.empty() : Optional.of(mountPoint(field, value));
   }
 
   static SizeRange size(boolean given, CapacityRange range) {

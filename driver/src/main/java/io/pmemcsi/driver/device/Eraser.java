@@ -11,9 +11,11 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,6 +32,10 @@ public final class Eraser {
 
   private final Progress progress;
   private final Duration reportEvery;
+  private final Map<VolumeId, Stopped> stopped = new ConcurrentHashMap<>();
+
+  /** How far it came with a device. */
+  private record Stopped(Device device, long doneBytes) {}
 
   public Eraser(Progress progress) {
     this(progress, REPORT_EVERY);
@@ -48,7 +54,9 @@ public final class Eraser {
   }
 
   /**
-   * Overwrites all of a device.
+   * Overwrites all of a device. One that was cancelled is gone on with: whoever waits gives up
+   * after some minutes and asks again, which would never bring a large device to its end. Nobody
+   * gets a device that is being erased, so what is zero stays zero.
    *
    * @throws BlockDevices.BusyException before anything was changed, when somebody uses it
    */
@@ -61,6 +69,11 @@ public final class Eraser {
         progress.erased(device.id(), device.sizeBytes(), device.sizeBytes());
       }
     }
+  }
+
+  /** There is another device for this volume now. */
+  public void forget(VolumeId volume) {
+    stopped.remove(volume);
   }
 
   /**
@@ -119,10 +132,11 @@ public final class Eraser {
     long directBytes = sizeBytes - sizeBytes % ALIGNMENT;
     long lastReport = System.nanoTime();
     try (FileChannel channel = FileChannel.open(path, WRITE, BlockDevices.DIRECT)) {
-      long done = 0;
+      long done = begin(device);
       while (done < directBytes) {
         stopIfCancelled(call, path, done);
         done += channel.write(zeros.clear().limit((int) Math.min(PIECE, directBytes - done)), done);
+        stopped.put(device.id(), new Stopped(device, done));
         progress.erased(device.id(), done, sizeBytes);
         if (System.nanoTime() - lastReport > reportEvery.toNanos()) {
           lastReport = System.nanoTime();
@@ -138,6 +152,19 @@ public final class Eraser {
     try (FileChannel channel = FileChannel.open(path, WRITE)) {
       channel.force(true);
     }
+    forget(device.id());
+  }
+
+  private long begin(Device device) {
+    Stopped before = stopped.get(device.id());
+    if (before == null || !before.device().equals(device)) {
+      return 0;
+    }
+    LOG.atInfo()
+        .addKeyValue("volume", device.id())
+        .addKeyValue("bytes", before.doneBytes())
+        .log("Erasing goes on where it was stopped.");
+    return before.doneBytes();
   }
 
   /** What everybody writes; one for all, because the memory outside of the heap is limited, too. */

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.StreamReadFeature;
 import java.io.IOException;
 import java.io.StringWriter;
@@ -103,7 +104,7 @@ public sealed interface Json {
   default String asText() {
     return switch (this) {
       case Text(String value) -> value;
-      case Numeric(BigDecimal value) -> value.toPlainString();
+      case Numeric(BigDecimal value) -> value.toString(); // 1e999999999 written out is a gigabyte
       case Other(String word) -> word;
       case Fields _, Elements _ -> "";
     };
@@ -134,8 +135,15 @@ public sealed interface Json {
   /** The part that knows Jackson. */
   final class Reader {
 
+    /** More than any tool needs, and less than the stack of a thread. */
+    private static final int MAX_DEPTH = 50;
+
     private static final JsonFactory FACTORY =
-        JsonFactory.builder().enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).build();
+        JsonFactory.builder()
+            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+            .streamReadConstraints(
+                StreamReadConstraints.builder().maxNestingDepth(MAX_DEPTH).build())
+            .build();
 
     private Reader() {}
 

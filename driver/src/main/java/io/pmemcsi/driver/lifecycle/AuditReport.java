@@ -3,6 +3,7 @@ package io.pmemcsi.driver.lifecycle;
 import io.pmemcsi.driver.volume.VolumeId;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /** What a comparison of ledger, devices and mounts has found. */
@@ -39,6 +40,14 @@ public record AuditReport(int volumes, int devices, List<Finding> findings) {
   /** Findings that need a human or another call. */
   public List<Finding> open() {
     return findings.stream().filter(finding -> !finding.repaired()).toList();
+  }
+
+  /** The same without findings about some volumes. */
+  public AuditReport without(Predicate<VolumeId> leftOut) {
+    return new AuditReport(
+        volumes,
+        devices,
+        findings.stream().filter(finding -> !leftOut.test(finding.volume())).toList());
   }
 
   /** For people. */

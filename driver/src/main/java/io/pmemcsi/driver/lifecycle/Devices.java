@@ -9,6 +9,7 @@ import io.pmemcsi.driver.volume.LedgerEntry;
 import io.pmemcsi.driver.volume.VolumeId;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
@@ -26,7 +27,9 @@ public final class Devices {
   private final Function<DeviceMode, DeviceManager> opener;
   private final Predicate<VolumeId> beingMade;
   private final Map<DeviceMode, DeviceManager> others = new ConcurrentHashMap<>();
+  private final AtomicLong measurements = new AtomicLong();
   private volatile Measured measured = new Measured.Failed("the capacity was not measured yet");
+  private long latest;
 
   /** The last answer to the question how much room there is. */
   sealed interface Measured {
@@ -99,16 +102,25 @@ public final class Devices {
    * whoever asks.
    */
   public void measure() {
-    Cancellation.shielded(
-        () -> {
-          try {
-            measured = new Measured.Known(current.capacity());
-          } catch (RuntimeException e) {
-            LOG.atWarn().addKeyValue("error", e.getMessage()).log("The capacity is not known.");
-            if (measured instanceof Measured.Failed) {
-              measured = new Measured.Failed(String.valueOf(e.getMessage()));
-            }
-          }
-        });
+    // one that began later knows more, whichever ends first
+    long number = measurements.incrementAndGet();
+    Cancellation.shielded(() -> keep(number, measureNow()));
+  }
+
+  private Measured measureNow() {
+    try {
+      return new Measured.Known(current.capacity());
+    } catch (RuntimeException e) {
+      LOG.atWarn().addKeyValue("error", e.getMessage()).log("The capacity is not known.");
+      return new Measured.Failed(String.valueOf(e.getMessage()));
+    }
+  }
+
+  private synchronized void keep(long number, Measured now) {
+    boolean better = now instanceof Measured.Known || measured instanceof Measured.Failed;
+    if (number > latest && better) {
+      latest = number;
+      measured = now;
+    }
   }
 }

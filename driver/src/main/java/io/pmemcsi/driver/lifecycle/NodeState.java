@@ -5,11 +5,16 @@ import io.pmemcsi.driver.mount.MountTable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What calls may have left on the node besides devices and records.
@@ -20,6 +25,8 @@ import java.util.stream.Stream;
  */
 public record NodeState(
     MountTable mounts, Map<Path, Path> notes, List<Path> kataFolders, Map<Path, Path> loops) {
+
+  private static final Logger LOG = LoggerFactory.getLogger(NodeState.class);
 
   public NodeState {
     notes = Map.copyOf(notes);
@@ -36,7 +43,7 @@ public record NodeState(
       for (Path note : list(state.resolve(Markers.FOLDER))) {
         // a name that ends so was never finished, so the mount was never begun
         if (!note.toString().endsWith(".tmp")) {
-          notes.put(note, Path.of(Files.readString(note)));
+          target(note).ifPresent(path -> notes.put(note, path));
         }
       }
       Map<Path, Path> loops = new LinkedHashMap<>();
@@ -51,6 +58,21 @@ public record NodeState(
           MountTable.read(), notes, list(state.resolve(KataVolumes.FOLDER)), loops);
     } catch (IOException e) {
       throw new UncheckedIOException("cannot look into " + stateFolder, e);
+    }
+  }
+
+  /** What a note is about; one that is damaged must not keep the driver from starting. */
+  private static Optional<Path> target(Path note) {
+    try {
+      return Optional.of(Path.of(Files.readString(note)));
+    } catch (NoSuchFileException e) {
+      return Optional.empty(); // a call that was at work has ended
+    } catch (IOException | InvalidPathException e) {
+      LOG.atWarn()
+          .addKeyValue("note", note)
+          .addKeyValue("error", e.toString())
+          .log("A note about an unfinished mount cannot be understood, remove it.");
+      return Optional.empty();
     }
   }
 

@@ -45,6 +45,11 @@ public final class VolumeLocks {
     }
   }
 
+  /** Whether a call for a volume is under way. */
+  public boolean isHeld(VolumeId id) {
+    return locks.containsKey(id);
+  }
+
   /** The number of volumes with a call under way. */
   int size() {
     return locks.size();

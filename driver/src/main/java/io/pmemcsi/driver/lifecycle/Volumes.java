@@ -2,7 +2,6 @@ package io.pmemcsi.driver.lifecycle;
 
 import io.grpc.Status;
 import io.pmemcsi.driver.command.Cancellation;
-import io.pmemcsi.driver.command.ToolFailedException;
 import io.pmemcsi.driver.device.Capacity;
 import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.device.DeviceException;
@@ -11,6 +10,7 @@ import io.pmemcsi.driver.mount.Signatures;
 import io.pmemcsi.driver.volume.Contents;
 import io.pmemcsi.driver.volume.Ledger;
 import io.pmemcsi.driver.volume.LedgerEntry;
+import io.pmemcsi.driver.volume.LedgerException;
 import io.pmemcsi.driver.volume.VolumeId;
 import io.pmemcsi.driver.volume.VolumeParameters;
 import java.util.List;
@@ -246,8 +246,13 @@ public final class Volumes {
     }
     LedgerEntry entry =
         new LedgerEntry(id, size.requiredBytes(), wanted.named(name, manager.mode()));
-    ledger.write(id, new Contents.Creating());
-    ledger.write(entry);
+    try {
+      ledger.write(id, new Contents.Creating());
+      ledger.write(entry);
+    } catch (LedgerException e) {
+      ledger.remove(id);
+      throw e;
+    }
     return finish(entry, size, false);
   }
 
@@ -339,8 +344,8 @@ public final class Volumes {
       // made by somebody else, between our look and our command: theirs to remove
       ledger.remove(entry.id());
       throw e;
-    } catch (DeviceException | ToolFailedException | RefusedException e) {
-      Cancellation.shielded(() -> undo(entry, e));
+    } catch (RuntimeException e) {
+      takeBack(entry, e);
       throw e;
     } finally {
       devices.measure();
@@ -368,18 +373,26 @@ public final class Volumes {
   }
 
   /** Takes a failed creation back; what cannot be undone stays recorded and can be tried again. */
-  private void undo(LedgerEntry entry, RuntimeException reason) {
+  private void takeBack(LedgerEntry entry, RuntimeException reason) {
     try {
-      refuseWhileMade(entry); // a tool that could not be killed goes on
-      devices.of(entry).delete(entry.id(), false);
-      ledger.remove(entry.id());
+      Cancellation.shielded(() -> undo(entry));
     } catch (RuntimeException e) {
-      reason.addSuppressed(e);
       LOG.atWarn()
           .addKeyValue("volume", entry.id())
           .addKeyValue("error", e.getMessage())
           .log("A failed creation could not be undone, it stays in the ledger.");
+      // with most other codes a caller takes it for granted that nothing is left, and forgets it
+      throw new RefusedException(
+          Status.Code.ABORTED,
+          "%s; this could not be taken back: %s. Call again"
+              .formatted(reason.getMessage(), e.getMessage()));
     }
+  }
+
+  private void undo(LedgerEntry entry) {
+    refuseWhileMade(entry); // a tool that could not be killed goes on
+    devices.of(entry).delete(entry.id(), false);
+    ledger.remove(entry.id());
   }
 
   private void deleteLocked(LedgerEntry entry) {

@@ -42,13 +42,8 @@ public final class Ledger {
 
   /** Opens the ledger in a state folder, which is made when its parent exists. */
   public static Ledger open(Path stateFolder, StateFiles files) {
-    Path parent = stateFolder.toAbsolutePath().getParent();
-    if (parent != null && !Files.isDirectory(parent)) {
-      throw LedgerException.noFolder(
-          parent, "make it for the state folder, or name another one with -statePath");
-    }
     Ledger ledger = new Ledger(stateFolder, files);
-    makeFolder(stateFolder);
+    makeStateFolder(stateFolder);
     makeFolder(ledger.contentsFolder);
     ledger.load();
     return ledger;
@@ -185,6 +180,15 @@ public final class Ledger {
     } catch (IOException e) {
       throw new LedgerException("delete", file, e);
     }
+  }
+
+  static void makeStateFolder(Path stateFolder) {
+    Path parent = stateFolder.toAbsolutePath().getParent();
+    if (parent != null && !Files.isDirectory(parent)) {
+      throw LedgerException.noFolder(
+          parent, "make it for the state folder, or name another one with -statePath");
+    }
+    makeFolder(stateFolder);
   }
 
   private static void makeFolder(Path folder) {

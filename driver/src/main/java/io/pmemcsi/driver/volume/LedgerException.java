@@ -29,4 +29,11 @@ public final class LedgerException extends RuntimeException {
   static LedgerException noFolder(Path folder, String wayOut) {
     return new LedgerException("there is no folder %s: %s".formatted(folder, wayOut));
   }
+
+  /** Somebody else has the folder. */
+  static LedgerException inUse(Path folder) {
+    return new LedgerException(
+        "another driver uses the state folder %s: stop it first, or name another folder with -statePath"
+            .formatted(folder));
+  }
 }

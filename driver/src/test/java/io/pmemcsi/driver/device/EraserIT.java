@@ -18,6 +18,7 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -113,7 +114,7 @@ class EraserIT {
   void everyByteIsZeroAfterwardsAndProgressWasTold() throws IOException {
     eraser.erase(volume());
 
-    assertThat(Files.readAllBytes(file)).hasSize(SIZE).containsOnly(0);
+    assertThat(Files.readAllBytes(file)).isEqualTo(new byte[SIZE]);
     assertThat(progress).isSorted().hasSizeGreaterThan(2).endsWith((long) SIZE);
   }
 
@@ -153,5 +154,50 @@ class EraserIT {
                 .isThrownBy(() -> eraser.erase(volume()))
                 .withMessageContaining("cancelled"));
     assertThat(progress).as("nothing is being erased any more").containsExactly((long) SIZE);
+  }
+
+  /** Cancels the call that it is told of as soon as the first piece is overwritten. */
+  private Eraser impatient(Cancellation call) {
+    return new Eraser(
+        (_, done, _) -> {
+          progress.add(done);
+          call.cancel();
+        });
+  }
+
+  private static void assertStopped(Cancellation call, Eraser eraser, Device volume) {
+    call.serve(
+        () ->
+            assertThatExceptionOfType(ToolFailedException.class)
+                .isThrownBy(() -> eraser.erase(volume)));
+  }
+
+  @Test
+  void theNextCallGoesOnWhereACancelledOneWasStopped() throws IOException {
+    Cancellation call = new Cancellation();
+    Eraser impatient = impatient(call);
+    assertStopped(call, impatient, volume());
+    long stopped = progress.getFirst();
+    progress.clear();
+
+    impatient.erase(volume());
+
+    assertThat(progress).first().satisfies(done -> assertThat(done).isGreaterThan(stopped));
+    assertThat(Files.readAllBytes(file)).isEqualTo(new byte[SIZE]);
+  }
+
+  @Test
+  void anotherDeviceOfTheSameVolumeIsErasedFromItsBeginning() throws IOException {
+    Cancellation call = new Cancellation();
+    Eraser impatient = impatient(call);
+    assertStopped(call, impatient, volume());
+    byte[] data = new byte[SIZE];
+    new Random(2).nextBytes(data);
+    Files.write(device, data, StandardOpenOption.WRITE);
+    impatient.forget(VOLUME);
+
+    impatient.erase(volume());
+
+    assertThat(Files.readAllBytes(file)).isEqualTo(new byte[SIZE]);
   }
 }

@@ -46,6 +46,21 @@ class JsonTest {
     assertThatThrownBy(() -> Json.parse(text)).isInstanceOf(IOException.class);
   }
 
+  /** Written out it would be larger than the memory of the driver. */
+  @Test
+  void aHugeExponentStaysOne() throws IOException {
+    Json json = Json.parse("1e999999999");
+
+    assertThat(json.number()).isEmpty();
+    assertThat(json.asText()).isEqualTo("1E+999999999");
+  }
+
+  @Test
+  void whatIsNestedDeeperThanAThreadCanReadIsRefused() {
+    assertThatThrownBy(() -> Json.parse("[".repeat(900) + "]".repeat(900)))
+        .isInstanceOf(IOException.class);
+  }
+
   @Test
   void aLineKeepsTheOrderOfItsKeys() {
     Map<String, Object> values = new LinkedHashMap<>();

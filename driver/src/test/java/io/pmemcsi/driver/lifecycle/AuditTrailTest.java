@@ -37,6 +37,13 @@ class AuditTrailTest {
     assertThat(trail.next(report()).report().findings()).isEmpty();
   }
 
+  /** Erasing a large volume takes longer than two looks. */
+  @Test
+  void aVolumeThatACallIsAtWorkForIsLeftOut() {
+    assertThat(report(STRAY, HALF).without(HALF.volume()::equals).findings())
+        .containsExactly(STRAY);
+  }
+
   @Test
   void whatStaysIsToldOnce() {
     AuditTrail trail = new AuditTrail(report());

@@ -122,6 +122,7 @@ public final class DirectDevices implements DeviceManager {
           case APP_DIRECT -> NamespaceMode.FSDAX;
           case FILE_IO -> NamespaceMode.SECTOR;
         };
+    eraser.forget(id);
     return locked(
         () -> {
           List<Region> now =
@@ -208,8 +209,9 @@ public final class DirectDevices implements DeviceManager {
         return;
       } catch (ToolFailedException e) {
         Cancellation.shielded(() -> removeLeftover(id));
-        boolean cancelled = e.reason() == ToolFailedException.Reason.CANCELLED;
-        if (cancelled || i == candidates.size() - 1) {
+        // one that was killed may go on in the kernel: two of one name would be the end of it
+        boolean itselfEnded = e.reason() == ToolFailedException.Reason.EXIT_CODE;
+        if (!itselfEnded || i == candidates.size() - 1) {
           throw new DeviceException.ToolFailed("create a namespace for volume " + id, e);
         }
         LOG.atWarn()

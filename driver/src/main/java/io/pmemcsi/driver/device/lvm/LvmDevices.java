@@ -17,8 +17,10 @@ import io.pmemcsi.driver.volume.VolumeId;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -106,6 +108,7 @@ public final class LvmDevices implements DeviceManager {
 
   @Override
   public Device create(VolumeId id, long sizeBytes, Usage usage) {
+    eraser.forget(id);
     return locked(
         () -> {
           Groups now =
@@ -114,12 +117,11 @@ public final class LvmDevices implements DeviceManager {
           if (same.isPresent()) {
             throw new DeviceException.Exists(id, same.get().volume().sizeBytes());
           }
-          List<Group> fitting = now.fitting(sizeBytes);
-          if (fitting.isEmpty()) {
+          if (now.fitting(sizeBytes).isEmpty()) {
             long largest = now.capacity(totalBytes).maxVolumeSize();
             throw new DeviceException.NotEnoughSpace(sizeBytes, largest);
           }
-          return createInFirst(now, fitting, id, sizeBytes);
+          return createInFirst(now, id, sizeBytes);
         });
   }
 
@@ -156,9 +158,11 @@ public final class LvmDevices implements DeviceManager {
         });
   }
 
-  private Device createInFirst(Groups now, List<Group> fitting, VolumeId id, long sizeBytes) {
-    for (int i = 0; ; i++) {
-      Group group = fitting.get(i);
+  private Device createInFirst(Groups before, VolumeId id, long sizeBytes) {
+    Groups now = before;
+    Set<String> tried = new HashSet<>();
+    while (true) {
+      Group group = untried(now, tried, sizeBytes).getFirst();
       Path path = Path.of("/dev", group.name(), id.value());
       long size = Groups.roundUp(sizeBytes, group.extentBytes());
       try {
@@ -168,9 +172,16 @@ public final class LvmDevices implements DeviceManager {
       } catch (ToolFailedException e) {
         groups.forget();
         refuseStranger(id, e);
-        // one that was killed may have made the volume: two of one name would be the end of it
+        tried.add(group.name());
+        // one that was killed may have made the volume, and so may one that failed in the end: two
+        // of one name would be the end of it
         boolean itselfEnded = e.reason() == ToolFailedException.Reason.EXIT_CODE;
-        if (!itselfEnded || i == fitting.size() - 1) {
+        if (itselfEnded) {
+          now = groups.ask();
+        }
+        if (!itselfEnded
+            || now.find(id.value()).isPresent()
+            || untried(now, tried, sizeBytes).isEmpty()) {
           throw new DeviceException.ToolFailed("create a logical volume for " + id, e);
         }
         LOG.atWarn()
@@ -179,6 +190,10 @@ public final class LvmDevices implements DeviceManager {
             .log("No logical volume here, trying the next group.");
       }
     }
+  }
+
+  private static List<Group> untried(Groups now, Set<String> tried, long sizeBytes) {
+    return now.fitting(sizeBytes).stream().filter(group -> !tried.contains(group.name())).toList();
   }
 
   /** Others may have made a volume of that name since LVM was last asked: it is theirs. */

@@ -66,6 +66,18 @@ class LvmDevicesTest {
         .isEqualTo(Path.of("/dev/foreign/" + NEW));
   }
 
+  @Test
+  void whatAToolHasMadeThatFailedInTheEndIsNotMadeASecondTime() {
+    tools.answer(
+        "lvm fullreport", recorded("lvm/fullreport.json").replace(AAA.value(), NEW.value()));
+    tools.fail("lvcreate", "device-mapper: reload ioctl failed");
+
+    assertThatThrownBy(() -> devices.create(NEW, 0, Usage.APP_DIRECT))
+        .isInstanceOf(DeviceException.ToolFailed.class)
+        .hasMessageContaining("reload ioctl failed");
+    assertThat(tools.changes()).as("tried in one group only").hasSize(1);
+  }
+
   /** Recorded from LVM 2.03; somebody has made it since LVM was last asked. */
   @Test
   void aVolumeOfTheSameNameThatSomebodyElseHasJustMadeIsRefused() {
