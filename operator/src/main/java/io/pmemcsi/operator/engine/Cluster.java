@@ -37,8 +37,8 @@ public interface Cluster {
   /** Whether the object has all wanted values, and none that we once set and no longer want. */
   boolean matches(HasMetadata actual, HasMetadata wanted);
 
-  /** Whether an object that is missing is not to be made now: somebody deletes it each time. */
-  default boolean isLeftOut(HasMetadata missing) {
+  /** Whether an object is left as it is, or missing, for now: somebody undoes each write. */
+  default boolean rests(HasMetadata wanted) {
     return false;
   }
 

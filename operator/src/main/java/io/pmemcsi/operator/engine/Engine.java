@@ -1,6 +1,7 @@
 package io.pmemcsi.operator.engine;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -72,6 +73,10 @@ public final class Engine {
         .forEach(pair -> cluster.rehearse(pair.wanted()));
     try {
       for (Pair pair : pairs) {
+        if (pair.wanted() instanceof Secret && cluster.rests(pair.wanted())) {
+          // others hold what is in it, certificates above all, and it is not in it now
+          break;
+        }
         write(pair, cluster, report);
       }
     } catch (ForeignObjectException e) {
@@ -153,7 +158,7 @@ public final class Engine {
   private void write(Pair pair, Cluster cluster, Report report) {
     HasMetadata wanted = pair.wanted();
     var ref = ObjectRef.of(wanted);
-    if (pair.actual().isEmpty() && cluster.isLeftOut(wanted)) {
+    if (pair.actual().isEmpty() && cluster.rests(wanted)) {
       return;
     }
     if (pair.actual().isEmpty()) {

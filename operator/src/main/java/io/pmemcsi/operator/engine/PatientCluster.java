@@ -47,8 +47,8 @@ record PatientCluster(Cluster cluster, Rivals rivals, Disputes.Page page) implem
   }
 
   @Override
-  public boolean isLeftOut(HasMetadata missing) {
-    return page.rests(missing);
+  public boolean rests(HasMetadata wanted) {
+    return page.rests(wanted);
   }
 
   @Override

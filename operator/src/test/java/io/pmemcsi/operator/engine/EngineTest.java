@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.util.ArrayList;
@@ -242,13 +243,30 @@ class EngineTest {
 
   @Test
   void whatSomebodyDeletesEachTimeIsLeftOutForAWhile() {
-    cluster.leftOut = Set.of("one");
+    cluster.resting = Set.of("one");
 
     Outcome outcome = bring(OWNER, map("one", "1"), map("two", "2"));
     engine.restore(OWNER, map("one", "1"), cluster);
 
     assertThat(cluster.calls).containsExactly("create two", "take over two");
     assertThat(outcome.applied()).hasSize(1);
+  }
+
+  /** A new authority would be issued at each look, and told to the webhook. */
+  @Test
+  void nothingIsMadeOfASecretThatSomebodyUndoesEachTime() {
+    cluster.resting = Set.of("secret");
+    var secret =
+        new SecretBuilder()
+            .withNewMetadata()
+            .withName("secret")
+            .withNamespace("ns")
+            .endMetadata()
+            .build();
+
+    engine.bring(OWNER, Blueprint.of(List.of(map("one", "1"), secret, map("two", "2"))), cluster);
+
+    assertThat(cluster.calls).containsExactly("create one", "take over one");
   }
 
   @Test
@@ -290,7 +308,7 @@ class EngineTest {
     private Optional<String> appearing = Optional.empty();
     private Optional<String> refused = Optional.empty();
     private Set<String> unseen = Set.of();
-    private Set<String> leftOut = Set.of();
+    private Set<String> resting = Set.of();
     private boolean immutable;
 
     HasMetadata object(String name) {
@@ -325,8 +343,8 @@ class EngineTest {
     }
 
     @Override
-    public boolean isLeftOut(HasMetadata missing) {
-      return leftOut.contains(missing.getMetadata().getName());
+    public boolean rests(HasMetadata wanted) {
+      return resting.contains(wanted.getMetadata().getName());
     }
 
     @Override
