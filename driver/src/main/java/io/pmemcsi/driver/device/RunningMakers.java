@@ -27,7 +27,11 @@ public record RunningMakers(Path processes) {
 
   /** Whether one of them is at work for a volume. */
   public boolean isMaking(VolumeId id) {
-    String option = nameOption(id.value());
+    return isRunningWith(nameOption(id.value()));
+  }
+
+  /** Whether a process has this argument. */
+  public boolean isRunningWith(String option) {
     try (Stream<Path> all = Files.list(processes)) {
       return all.anyMatch(process -> arguments(process).contains(option));
     } catch (IOException e) {

@@ -1,6 +1,8 @@
 package io.pmemcsi.driver.device.lvm;
 
 import io.pmemcsi.driver.device.DeviceException;
+import io.pmemcsi.driver.device.RunningMakers;
+import io.pmemcsi.driver.device.ndctl.Ndctl;
 import io.pmemcsi.driver.volume.StateFiles;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -57,6 +59,13 @@ public final class FreshNamespaces {
           }
           return all;
         });
+  }
+
+  /** Those that a tool which a killed start has left is still making. */
+  List<UUID> beingMade() {
+    return announced().stream()
+        .filter(uuid -> RunningMakers.HERE.isRunningWith(Ndctl.uuidOption(uuid)))
+        .toList();
   }
 
   /** Whether what it holds is its own already: wiping it again might cost a group a member. */

@@ -55,6 +55,9 @@ public final class GroupSetup {
           "pmemPercentage %d is not between 0 and 100".formatted(pmemPercentage));
     }
     try {
+      if (pmemPercentage > 0) {
+        refuseWhileMade();
+      }
       Map<Path, UUID> wiped = new LinkedHashMap<>();
       List<Region> regions =
           pmemPercentage > 0
@@ -135,6 +138,16 @@ public final class GroupSetup {
             + " volumes: repair it (vgcfgrestore, pvck). If nobody needs it, remove it: ndctl"
             + " destroy-namespace --force "
             + namespace.device());
+  }
+
+  /** What shows up after the look at the regions would keep the groups of an earlier life. */
+  private void refuseWhileMade() {
+    List<UUID> namespaces = fresh.beingMade();
+    if (!namespaces.isEmpty()) {
+      throw new FatalException(
+          "ndctl is still making namespaces for a start that was killed, with the UUIDs %s: start again when it has ended"
+              .formatted(namespaces));
+    }
   }
 
   /** Goes on where an earlier start was killed before the namespace it made was in a group. */

@@ -51,7 +51,12 @@ public final class Ndctl {
 
   /** The same with a UUID that was chosen beforehand. */
   public void create(Region region, NamespaceMode mode, long rawBytes, String name, UUID uuid) {
-    create(region, mode, rawBytes, name, List.of("--uuid=" + uuid));
+    create(region, mode, rawBytes, name, List.of(uuidOption(uuid)));
+  }
+
+  /** The argument by which ndctl is told the UUID of what it makes. */
+  public static String uuidOption(UUID uuid) {
+    return "--uuid=" + uuid;
   }
 
   private void create(

@@ -102,6 +102,23 @@ class GroupSetupTest {
     assertThat(fresh().announced()).doesNotContain(uuid);
   }
 
+  @Test
+  void aNamespaceThatIsStillBeingMadeForAStartThatWasKilledIsWaitedFor() throws Exception {
+    UUID uuid = fresh().announce();
+    Process tool =
+        new ProcessBuilder("sh", "-c", "read line", "sh", Ndctl.uuidOption(uuid)).start();
+    try {
+      assertThatThrownBy(() -> setup().prepare(50, new Eraser((_, _, _) -> {})))
+          .isInstanceOf(FatalException.class)
+          .hasMessageContaining(uuid.toString());
+    } finally {
+      tool.getOutputStream().close(); // what it waits for
+      tool.waitFor();
+    }
+    assertThat(tools.changes()).isEmpty();
+    assertThat(fresh().announced()).containsExactly(uuid);
+  }
+
   /** Wiping it again would take a member from a group that may have volumes by now. */
   @ParameterizedTest
   @CsvSource({"pmem0, 0", "pmem1, 1"})
