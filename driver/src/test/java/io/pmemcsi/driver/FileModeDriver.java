@@ -40,6 +40,9 @@ public final class FileModeDriver implements AutoCloseable {
   public static final String NAME = "pmem-csi.intel.com";
   public static final long POOL = 64L << 30;
 
+  /** Generous, since test machines can be busy. */
+  private static final int CALL_SECONDS = 240;
+
   static {
     // tests tell by failing; -Dtest.verbosity=5 shows every command with its output
     int level = Integer.getInteger("pmem-csi.v", 0);
@@ -128,15 +131,15 @@ public final class FileModeDriver implements AutoCloseable {
   }
 
   public IdentityGrpc.IdentityBlockingStub identity() {
-    return IdentityGrpc.newBlockingStub(channel).withDeadlineAfter(60, SECONDS);
+    return IdentityGrpc.newBlockingStub(channel).withDeadlineAfter(CALL_SECONDS, SECONDS);
   }
 
   public ControllerGrpc.ControllerBlockingStub controller() {
-    return ControllerGrpc.newBlockingStub(channel).withDeadlineAfter(60, SECONDS);
+    return ControllerGrpc.newBlockingStub(channel).withDeadlineAfter(CALL_SECONDS, SECONDS);
   }
 
   public NodeGrpc.NodeBlockingStub node() {
-    return NodeGrpc.newBlockingStub(channel).withDeadlineAfter(60, SECONDS);
+    return NodeGrpc.newBlockingStub(channel).withDeadlineAfter(CALL_SECONDS, SECONDS);
   }
 
   @Override

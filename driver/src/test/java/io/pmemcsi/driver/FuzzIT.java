@@ -138,7 +138,7 @@ class FuzzIT {
           ClientCalls.blockingUnaryCall(
               driver.channel(),
               method,
-              CallOptions.DEFAULT.withDeadlineAfter(30, TimeUnit.SECONDS),
+              CallOptions.DEFAULT.withDeadlineAfter(240, TimeUnit.SECONDS),
               request);
       assertThat(response).isNotNull();
     } catch (StatusRuntimeException e) {

@@ -1,6 +1,5 @@
 package io.pmemcsi.driver;
 
-import io.pmemcsi.driver.command.Command;
 import io.pmemcsi.driver.command.ProcessRunner;
 import io.pmemcsi.driver.loop.LoopDevices;
 import java.nio.file.Path;
@@ -45,6 +44,6 @@ abstract class OwnDriver {
 
   /** What a reboot does to a device: the file stays. */
   final void detach(String volumeId) {
-    runner.run(Command.of("losetup", "-d", device(volumeId).toString()));
+    new LoopDevices(runner).detach(device(volumeId));
   }
 }

@@ -56,7 +56,7 @@ final class Scratch implements AutoCloseable {
     assertThat(mounts()).as("mounts").isEmpty();
     // whoever lists the machine's loop devices keeps one alive for a moment after its removal
     await()
-        .atMost(10, SECONDS)
+        .atMost(120, SECONDS)
         .untilAsserted(() -> assertThat(loopDevices()).as("loop devices").isEmpty());
     assertThat(names(state().resolve("devices"))).as("device files").isEmpty();
     assertThat(names(state().resolve("contents"))).as("contents records").isEmpty();

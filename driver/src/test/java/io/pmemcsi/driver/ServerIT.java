@@ -175,7 +175,7 @@ class ServerIT {
     Thread caller =
         Thread.ofVirtual()
             .start(() -> new Calls(driver).stage(volume, scratch.pod("staging"), mount("ext4")));
-    assertThat(formatting.await(20, SECONDS)).isTrue();
+    assertThat(formatting.await(120, SECONDS)).isTrue();
 
     driver.driver().close();
     caller.join();
@@ -215,14 +215,14 @@ class ServerIT {
               assertThatExceptionOfType(StatusRuntimeException.class)
                   .isThrownBy(() -> csi.stage(volume, scratch.pod("staging"), mount("")));
       Thread caller = Thread.ofVirtual().start(call.wrap(stage));
-      assertThat(formatting.await(20, SECONDS)).isTrue();
+      assertThat(formatting.await(120, SECONDS)).isTrue();
 
       call.cancel(null);
 
-      assertThat(killed.await(20, SECONDS)).isTrue();
+      assertThat(killed.await(120, SECONDS)).isTrue();
       caller.join();
       await()
-          .atMost(20, SECONDS)
+          .atMost(120, SECONDS)
           .ignoreExceptions()
           .until(
               () -> {
@@ -255,12 +255,12 @@ class ServerIT {
               assertThatExceptionOfType(StatusRuntimeException.class)
                   .isThrownBy(() -> csi.create("pvc", 16 * MIB));
       Thread caller = Thread.ofVirtual().start(call.wrap(create));
-      assertThat(attaching.await(20, SECONDS)).isTrue();
+      assertThat(attaching.await(120, SECONDS)).isTrue();
 
       call.cancel(null);
 
       caller.join();
-      await().atMost(20, SECONDS).untilAsserted(scratch::assertNothingLeft);
+      await().atMost(120, SECONDS).untilAsserted(scratch::assertNothingLeft);
       assertThat(
               driver
                   .controller()
@@ -360,7 +360,7 @@ class ServerIT {
       if (command.program().startsWith("mkfs") && started.incrementAndGet() == 1) {
         reached.countDown();
         try {
-          assertThat(mayGoOn.await(60, SECONDS)).isTrue();
+          assertThat(mayGoOn.await(120, SECONDS)).isTrue();
         } catch (InterruptedException e) {
           throw new IllegalStateException(e);
         }
@@ -379,7 +379,7 @@ class ServerIT {
       Volume other = csi.create("other", 16 * MIB);
       List<Future<?>> calls = new ArrayList<>();
       calls.add(callers.submit(() -> csi.stage(slow, scratch.pod("slow"), mount("ext4"))));
-      assertThat(mkfs.reached.await(20, SECONDS)).isTrue();
+      assertThat(mkfs.reached.await(120, SECONDS)).isTrue();
 
       calls.add(callers.submit(() -> csi.stage(slow, scratch.pod("slow"), mount("ext4"))));
       calls.add(callers.submit(() -> csi.delete(slow.getVolumeId())));

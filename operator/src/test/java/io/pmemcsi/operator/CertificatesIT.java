@@ -87,7 +87,7 @@ class CertificatesIT {
     Secret issued = secret(H + "-controller-secret");
     operator.withClock(Clock.offset(Clock.systemUTC(), Duration.ofDays(-1))).start();
     await()
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Duration.ofMinutes(2))
         .untilAsserted(() -> assertThat(condition("CertsVerified")).isEqualTo("False"));
     assertThat(driver.events()).contains("CertsNotVerified");
     driver.daemonSet().delete();
@@ -101,7 +101,7 @@ class CertificatesIT {
 
   private void awaitServed(String name) {
     await()
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Duration.ofMinutes(2))
         .untilAsserted(() -> assertThat(notServed(name)).isEmpty());
   }
 
@@ -175,7 +175,7 @@ class CertificatesIT {
 
   private void awaitRefused(String reason) {
     await(reason)
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Duration.ofMinutes(2))
         .untilAsserted(
             () ->
                 assertThat(driver.status().reason())
@@ -238,7 +238,7 @@ class CertificatesIT {
     driver.setSpec(inline(second));
 
     await()
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Duration.ofMinutes(2))
         .untilAsserted(() -> assertThat(decoded(caBundle())).isEqualTo(second.authorityPem()));
     assertThat(served().authority()).isEqualTo(second.authorityPem());
   }
@@ -273,7 +273,7 @@ class CertificatesIT {
 
   private void awaitConditions(String verifiedAndReady) {
     await()
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Duration.ofMinutes(2))
         .untilAsserted(() -> assertThat(conditions()).isEqualTo(verifiedAndReady));
   }
 
@@ -320,7 +320,7 @@ class CertificatesIT {
           .withClock(Clock.offset(Clock.systemUTC(), Duration.between(Instant.now(), now)))
           .start();
       await("day " + day)
-          .atMost(Duration.ofSeconds(30))
+          .atMost(Duration.ofMinutes(2))
           .untilAsserted(() -> assertThat(driver.status().certificateExpires()).isAfter(expired));
 
       TlsFiles after = served();

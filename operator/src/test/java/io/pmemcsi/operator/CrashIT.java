@@ -36,7 +36,7 @@ class CrashIT {
 
   private static final int SEEDS = Boolean.getBoolean("pmem-csi.campaign") ? 2_000 : 2;
   private static final int AT_ONCE = 6;
-  private static final Duration LIMIT = Duration.ofSeconds(60);
+  private static final Duration LIMIT = Duration.ofMinutes(2);
   private static final String NAMESPACE = EmbeddedWorld.NAMESPACE;
   private static final String NAME = "crash.example.com";
   private static final String H = "crash-example-com";
@@ -271,7 +271,7 @@ class CrashIT {
       world.client().apps().daemonSets().inNamespace(NAMESPACE).withName(H + "-node").delete();
 
       await()
-          .atMost(Duration.ofSeconds(40))
+          .atMost(Duration.ofMinutes(2))
           .untilAsserted(() -> assertThat(world.snapshot()).isEqualTo(life.created()));
     }
   }
@@ -370,7 +370,7 @@ class CrashIT {
 
     void retrying(Runnable action) {
       await()
-          .atMost(Duration.ofSeconds(20))
+          .atMost(Duration.ofMinutes(2))
           .until(
               () -> {
                 try {

@@ -93,7 +93,7 @@ class DeletionIT {
     driver.self().withPropagationPolicy(propagation).delete();
 
     await()
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Duration.ofMinutes(2))
         .untilAsserted(
             () ->
                 assertThat(driver.condition("DeletionHeld").map(DeploymentCondition::message))
@@ -118,9 +118,7 @@ class DeletionIT {
     driver.awaitPhase("Initializing");
     createVolume();
     driver.self().delete();
-    await()
-        .atMost(Duration.ofSeconds(30))
-        .until(() -> driver.condition("DeletionHeld").isPresent());
+    await().atMost(Duration.ofMinutes(2)).until(() -> driver.condition("DeletionHeld").isPresent());
 
     driver.edit(
         resource ->
@@ -177,8 +175,9 @@ class DeletionIT {
     driver.edit(resource -> resource.getMetadata().setFinalizers(List.of()));
 
     driver.awaitGone();
+    // the garbage collector looks for new kinds every half minute
     await()
-        .atMost(Duration.ofSeconds(60))
+        .atMost(Duration.ofMinutes(3))
         .untilAsserted(() -> assertThat(driver.objectNames()).isEmpty());
     operator.start();
   }

@@ -75,7 +75,7 @@ final class EmbeddedWorld implements AutoCloseable {
   /** Events follow on the status: what comes then is not the operator's answer to a change. */
   void awaitQuiet() {
     await()
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Duration.ofMinutes(2))
         .until(
             () -> {
               int before = writes();

@@ -23,6 +23,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
@@ -336,8 +337,7 @@ class GenericMistakesIT {
               .build());
     }
 
-    Files.writeString(
-        config,
+    configure(
         """
         deploymentReplicas: 1
         clusterRoleName: system:openshift:csi-driver
@@ -382,7 +382,7 @@ class GenericMistakesIT {
               });
       driver.awaitSynced();
     } finally {
-      Files.writeString(config, "deploymentReplicas: 1\n");
+      configure("deploymentReplicas: 1\n");
     }
     await()
         .atMost(Duration.ofSeconds(60))
@@ -395,9 +395,9 @@ class GenericMistakesIT {
     var driver = driver("config").create();
     driver.awaitSynced();
 
-    Files.writeString(config, "deploymentReplicas: 2\n");
+    configure("deploymentReplicas: 2\n");
     await().atMost(Duration.ofSeconds(60)).until(() -> replicas(driver) == 2);
-    Files.writeString(config, "deploymentReplicas: 3\nunknown: key\n");
+    configure("deploymentReplicas: 3\nunknown: key\n");
     await()
         .atMost(Duration.ofSeconds(60))
         .untilAsserted(
@@ -405,7 +405,7 @@ class GenericMistakesIT {
                 assertThat(readiness())
                     .contains("the configuration file is wrong", "unknown: is not a key"));
     assertThat(replicas(driver)).isEqualTo(2);
-    Files.writeString(config, "deploymentReplicas: 1\n");
+    configure("deploymentReplicas: 1\n");
     await().atMost(Duration.ofSeconds(60)).until(() -> replicas(driver) == 1);
     await().atMost(Duration.ofSeconds(60)).until(() -> readiness().startsWith("ok"));
   }
@@ -423,7 +423,7 @@ class GenericMistakesIT {
     client.namespaces().withName(namespace).delete();
 
     await()
-        .atMost(Duration.ofSeconds(60))
+        .atMost(Duration.ofMinutes(3))
         .until(() -> client.namespaces().withName(namespace).get() == null);
     assertThat(driver.objectNames()).isEmpty();
   }
@@ -444,6 +444,12 @@ class GenericMistakesIT {
                 "--no-headers");
 
     assertThat(output).matches("(?s)shown +shown.csi.example.com +Managed +False +True +\\S+\\s*");
+  }
+
+  /** At once, as kubelet does it: nobody shall read a file that is empty for a moment. */
+  private void configure(String text) throws IOException {
+    Path next = Files.writeString(config.resolveSibling("next.yaml"), text);
+    Files.move(next, config, StandardCopyOption.ATOMIC_MOVE);
   }
 
   private static String sharing(String name) {

@@ -23,7 +23,7 @@ import java.util.stream.Stream;
 /** One CSIDriverDeployment of a test, and everything that was made for it. */
 record GenericResource(KubernetesClient client, String namespace, String name) {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   /** A driver with everything that a user usually has, on nodes that only these tests have. */
   static String yaml(String name) {

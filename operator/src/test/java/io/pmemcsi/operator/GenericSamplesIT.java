@@ -73,8 +73,13 @@ class GenericSamplesIT {
         .isEqualTo(Objects.requireNonNullElse(controller, ""));
     driver.delete();
     await()
-        .atMost(Duration.ofSeconds(60))
+        .atMost(Duration.ofMinutes(2))
         .untilAsserted(() -> assertThat(driver.objectNames()).isEmpty());
+    // another sample has the same name: its pods must not be taken for those of this one
+    await()
+        .atMost(Duration.ofMinutes(2))
+        .untilAsserted(
+            () -> assertThat(sandbox.client().pods().list().getItems()).as("pods").isEmpty());
   }
 
   /** What kubectl shows in the column READY, by pod of a workload. */

@@ -26,7 +26,7 @@ final class Leftovers {
     var resource = client.resources(PmemCSIDeployment.class).withName(driver);
     resource.delete();
     await()
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Duration.ofMinutes(2))
         .ignoreExceptionsInstanceOf(KubernetesClientException.class)
         .until(
             () -> {

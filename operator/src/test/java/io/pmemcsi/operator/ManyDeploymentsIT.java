@@ -86,7 +86,7 @@ class ManyDeploymentsIT {
         PaperNodes.create(sandbox.cluster(), 1, Map.of("test/one", "yes", "test/two", "yes"))) {
       String node = nodes.names().getFirst();
       await()
-          .atMost(Duration.ofSeconds(30))
+          .atMost(Duration.ofMinutes(2))
           .untilAsserted(
               () -> {
                 assertThat(message("one.example.com"))
@@ -98,7 +98,7 @@ class ManyDeploymentsIT {
       // a third one, on nodes that others share
       create("three.example.com", "test/one");
       await()
-          .atMost(Duration.ofSeconds(30))
+          .atMost(Duration.ofMinutes(2))
           .untilAsserted(
               () -> {
                 assertThat(message("one.example.com")).contains("three", "two");
@@ -121,7 +121,7 @@ class ManyDeploymentsIT {
       awaitExclusive("three.example.com");
       assertThat(status("three.example.com").phase()).isEqualTo("Failed");
       await()
-          .atMost(Duration.ofSeconds(30))
+          .atMost(Duration.ofMinutes(2))
           .untilAsserted(
               () -> assertThat(message("one.example.com")).contains("two").doesNotContain("three"));
 
@@ -131,7 +131,7 @@ class ManyDeploymentsIT {
       awaitExclusive("two.example.com");
       label(node, "test/two", "yes");
       await()
-          .atMost(Duration.ofSeconds(30))
+          .atMost(Duration.ofMinutes(2))
           .untilAsserted(() -> assertThat(message("one.example.com")).contains("two"));
 
       client.resources(PmemCSIDeployment.class).withName("two.example.com").delete();
@@ -151,7 +151,7 @@ class ManyDeploymentsIT {
 
   private void awaitExclusive(String name) {
     await(name)
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Duration.ofMinutes(2))
         .untilAsserted(
             () -> assertThat(exclusive(name).map(DeploymentCondition::status)).contains("True"));
   }

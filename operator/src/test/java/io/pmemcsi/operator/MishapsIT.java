@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 @WithKubernetes(controllers = false)
 class MishapsIT {
 
-  private static final Duration LIMIT = Duration.ofSeconds(30);
+  private static final Duration LIMIT = Duration.ofMinutes(2);
 
   private KubernetesClient client;
   private InstalledOperator operator;

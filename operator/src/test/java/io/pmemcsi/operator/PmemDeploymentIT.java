@@ -137,7 +137,7 @@ class PmemDeploymentIT {
       operator.start();
 
       await()
-          .atMost(Duration.ofSeconds(30))
+          .atMost(Duration.ofMinutes(2))
           .untilAsserted(
               () ->
                   assertThat(driver.status().unpreparedNodes())
@@ -153,7 +153,7 @@ class PmemDeploymentIT {
       operator.start();
 
       await()
-          .atMost(Duration.ofSeconds(30))
+          .atMost(Duration.ofMinutes(2))
           .untilAsserted(() -> assertThat(driver.status().unpreparedNodes()).isEmpty());
     }
   }
@@ -180,7 +180,7 @@ class PmemDeploymentIT {
     assertThat(operator.read("/readyz")).isEqualTo("ok\n");
     // a run is counted as ended after the status that it wrote can be seen
     await()
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Duration.ofMinutes(2))
         .untilAsserted(
             () ->
                 assertThat(operator.read("/metrics"))
@@ -220,7 +220,7 @@ class PmemDeploymentIT {
 
     await()
         .during(Duration.ofSeconds(3))
-        .atMost(Duration.ofSeconds(10))
+        .atMost(Duration.ofMinutes(2))
         .until(() -> operator.writes().equals(before));
   }
 

@@ -81,7 +81,7 @@ class PmemDriftIT {
 
     // it is looked at again and again, and told once
     double runs = operator.runs(driver.name());
-    await().atMost(Duration.ofSeconds(30)).until(() -> operator.runs(driver.name()) > runs + 1);
+    await().atMost(Duration.ofMinutes(2)).until(() -> operator.runs(driver.name()) > runs + 1);
     assertThat(driver.events()).containsExactlyInAnyOrder("NewDeployment", "Failed");
 
     client.resource(foreign).delete();
@@ -155,7 +155,7 @@ class PmemDriftIT {
       String uid = object.getMetadata().getUid();
       client.resource(object).delete();
       await(object.getKind() + " is made again")
-          .atMost(Duration.ofSeconds(30))
+          .atMost(Duration.ofMinutes(2))
           .untilAsserted(
               () -> {
                 HasMetadata now = client.resource(object).get();
@@ -173,9 +173,9 @@ class PmemDriftIT {
     for (HasMetadata object : driver.objects()) {
       // what was read before is stale by now: mending one object changes others
       object.getMetadata().setResourceVersion(null);
-      client.resource(object).edit(Vandal::spoil);
+      Edits.edit(client.resource(object), Vandal::spoil);
       await(object.getKind() + " is mended")
-          .atMost(Duration.ofSeconds(30))
+          .atMost(Duration.ofMinutes(2))
           .untilAsserted(
               () -> {
                 HasMetadata now = client.resource(object).get();
@@ -203,7 +203,7 @@ class PmemDriftIT {
     operator.start();
 
     await()
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Duration.ofMinutes(2))
         .untilAsserted(
             () -> {
               var now = Snapshot.of(driver.objects().stream().map(Intruder::leave).toList());
@@ -232,7 +232,7 @@ class PmemDriftIT {
           return object;
         });
     await()
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Duration.ofMinutes(2))
         .untilAsserted(
             () ->
                 assertThat(controller.get().getMetadata().getLabels())
@@ -242,11 +242,11 @@ class PmemDriftIT {
     driver.setSpec(WITH_CONTROLLER + ", controllerReplicas: 2");
 
     await()
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Duration.ofMinutes(2))
         .untilAsserted(() -> assertThat(controller.get().getSpec().getReplicas()).isEqualTo(2));
     controller.scale(5);
     await()
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Duration.ofMinutes(2))
         .untilAsserted(() -> assertThat(controller.get().getSpec().getReplicas()).isEqualTo(2));
   }
 

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 @WithKubernetes(controllers = false)
 class ReplicasIT {
 
-  private static final Duration LIMIT = Duration.ofSeconds(90);
+  private static final Duration LIMIT = Duration.ofMinutes(3);
 
   private Sandbox sandbox;
   private InstalledOperator installed;

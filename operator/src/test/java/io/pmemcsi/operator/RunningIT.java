@@ -37,7 +37,7 @@ class RunningIT {
 
     awaitRunning(driver, 1);
     await()
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Duration.ofMinutes(2))
         .untilAsserted(() -> assertThat(failurePolicy(driver)).isEqualTo("Fail"));
     assertThat(pods(sandbox))
         .hasSize(2)
@@ -64,8 +64,12 @@ class RunningIT {
     nodes.losePower();
     killNodePods(sandbox);
 
-    driver.awaitPhase("Initializing");
-    assertThat(driver.status().reason()).contains("0 out of 1 driver pods are ready");
+    await()
+        .atMost(LIMIT)
+        .untilAsserted(
+            () ->
+                assertThat(driver.status().reason()).contains("0 out of 1 driver pods are ready"));
+    assertThat(driver.status().phaseOrNew()).isEqualTo("Initializing");
 
     driver.setSpec("controllerTLS: {managed: true}, pullPolicy: Always, imagePullPolicy: Never");
     driver.awaitPhase("Failed");
@@ -117,7 +121,7 @@ class RunningIT {
             + " controllerDriverResources: {requests: {cpu: \"100000\"}}");
 
     await()
-        .atMost(Duration.ofSeconds(60))
+        .atMost(LIMIT)
         .untilAsserted(
             () ->
                 assertThat(driver.status().component("Controller").map(DriverComponent::reason))
@@ -134,7 +138,7 @@ class RunningIT {
   private void assertShown(Sandbox sandbox, TestDriver driver) {
     var kubectl = new Kubectl(sandbox.cluster(), Path.of(".."), cache);
     await()
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Duration.ofMinutes(2))
         .untilAsserted(() -> assertThat(driver.events()).contains("NewDeployment", "Running"));
 
     assertThat(kubectl.run("get", "pcd", driver.name()))

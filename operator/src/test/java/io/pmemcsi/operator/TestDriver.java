@@ -20,7 +20,7 @@ import java.util.function.Consumer;
 /** One PmemCSIDeployment as a test sees it from outside. */
 record TestDriver(Sandbox sandbox, String name) {
 
-  private static final Duration LIMIT = Duration.ofSeconds(60);
+  private static final Duration LIMIT = Duration.ofMinutes(2);
 
   /** Creates the resource; it is removed, with all that was made for it, when the test ends. */
   PmemCSIDeployment create(String spec) {

@@ -61,7 +61,7 @@ class UpgradeIT {
 
     operator.start();
     await()
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Duration.ofMinutes(2))
         .untilAsserted(() -> assertThat(snapshot()).isEqualTo(now));
     operator.stop();
 
@@ -88,10 +88,10 @@ class UpgradeIT {
     operator.start();
 
     await()
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Duration.ofMinutes(2))
         .untilAsserted(() -> assertThat(Snapshot.differences(snapshot(), fresh)).isEmpty());
     await()
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Duration.ofMinutes(2))
         .until(
             () ->
                 client()

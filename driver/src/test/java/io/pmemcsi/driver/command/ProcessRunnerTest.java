@@ -59,7 +59,7 @@ class ProcessRunnerTest {
     ToolFailedException failure = failureOf(sleeper(dir).within(Duration.ofMillis(500)));
 
     assertThat(failure.reason()).isEqualTo(Reason.TIMEOUT);
-    await().atMost(10, SECONDS).until(() -> !childIsAlive(dir));
+    await().atMost(120, SECONDS).until(() -> !childIsAlive(dir));
   }
 
   @Test
@@ -76,12 +76,12 @@ class ProcessRunnerTest {
     Cancellation call = new Cancellation();
     CompletableFuture<ToolFailedException> failure = new CompletableFuture<>();
     Thread.ofVirtual().start(() -> call.serve(() -> failure.complete(failureOf(sleeper(dir)))));
-    await().atMost(10, SECONDS).until(() -> childIsAlive(dir));
+    await().atMost(120, SECONDS).until(() -> childIsAlive(dir));
 
     call.cancel();
 
-    assertThat(failure.get(10, SECONDS).reason()).isEqualTo(Reason.CANCELLED);
-    await().atMost(10, SECONDS).until(() -> !childIsAlive(dir));
+    assertThat(failure.get(120, SECONDS).reason()).isEqualTo(Reason.CANCELLED);
+    await().atMost(120, SECONDS).until(() -> !childIsAlive(dir));
   }
 
   @Test
@@ -108,12 +108,12 @@ class ProcessRunnerTest {
     try {
       Thread.ofVirtual().start(() -> quick.complete(runner.run(Command.of("echo", "here"))));
 
-      assertThat(quick.get(30, SECONDS).stdout()).isEqualTo("here\n");
+      assertThat(quick.get(120, SECONDS).stdout()).isEqualTo("here\n");
     } finally {
       calls.cancel();
     }
     for (CompletableFuture<ToolFailedException> failure : slow) {
-      assertThat(failure.get(30, SECONDS).reason()).isEqualTo(Reason.CANCELLED);
+      assertThat(failure.get(120, SECONDS).reason()).isEqualTo(Reason.CANCELLED);
     }
   }
 

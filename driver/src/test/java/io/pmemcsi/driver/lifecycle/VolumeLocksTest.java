@@ -57,7 +57,7 @@ class VolumeLocksTest {
         () -> {
           both.countDown();
           try {
-            assertThat(both.await(10, SECONDS)).isTrue();
+            assertThat(both.await(120, SECONDS)).isTrue();
           } catch (InterruptedException e) {
             throw new IllegalStateException(e);
           }
@@ -81,12 +81,12 @@ class VolumeLocksTest {
                         () -> {
                           held.countDown();
                           try {
-                            return release.await(10, SECONDS);
+                            return release.await(120, SECONDS);
                           } catch (InterruptedException e) {
                             throw new IllegalStateException(e);
                           }
                         }));
-    assertThat(held.await(10, SECONDS)).isTrue();
+    assertThat(held.await(120, SECONDS)).isTrue();
     Cancellation call = new Cancellation();
     AtomicBoolean done = new AtomicBoolean();
     Thread waiter =
@@ -105,7 +105,7 @@ class VolumeLocksTest {
     waiter.join();
 
     assertThat(done).isFalse();
-    await().atMost(5, SECONDS).until(() -> locks.size() == 0);
+    await().atMost(120, SECONDS).until(() -> locks.size() == 0);
   }
 
   private static boolean run(Runnable work) {

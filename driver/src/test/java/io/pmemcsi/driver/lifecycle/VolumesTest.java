@@ -120,7 +120,7 @@ class VolumesTest {
     public void write(Path file, byte[] content) throws IOException {
       begun.countDown();
       try {
-        assertThat(released.await(20, SECONDS)).isTrue();
+        assertThat(released.await(120, SECONDS)).isTrue();
       } catch (InterruptedException e) {
         throw new IOException(e);
       }
@@ -150,12 +150,12 @@ class VolumesTest {
         Thread.ofPlatform()
             .start(
                 () -> volumes.create("pvc-1", new SizeRange(4096, 0), VolumeParameters.DEFAULTS));
-    assertThat(files.begun.await(20, SECONDS)).isTrue();
+    assertThat(files.begun.await(120, SECONDS)).isTrue();
 
     Thread deletion =
         Thread.ofPlatform().start(() -> volumes.delete(VolumeId.fromName("pvc-1").value()));
     await()
-        .atMost(20, SECONDS)
+        .atMost(120, SECONDS)
         .until(
             () ->
                 Set.of(Thread.State.WAITING, Thread.State.TERMINATED)

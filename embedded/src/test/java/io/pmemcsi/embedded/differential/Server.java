@@ -21,7 +21,7 @@ import org.awaitility.Awaitility;
 final class Server {
   private static final Pattern KEPT = Pattern.compile("\\$(rv|uid)\\((\\w+)\\)");
 
-  private static final Duration LIMIT = Duration.ofMinutes(1);
+  private static final Duration LIMIT = Duration.ofMinutes(3);
 
   private final KubernetesClient client;
   private final String namespace;

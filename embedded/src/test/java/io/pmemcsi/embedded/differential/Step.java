@@ -74,6 +74,11 @@ record Step(
     };
   }
 
+  /** Whether a busy server may tell only part of what it knows, or list it a moment later. */
+  boolean mayBeLate() {
+    return operation.equals("watch") || operation.equals("discover");
+  }
+
   String contentType() {
     return switch (operation) {
       case "apply" -> "application/apply-patch+yaml";

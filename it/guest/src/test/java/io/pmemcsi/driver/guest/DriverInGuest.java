@@ -252,27 +252,34 @@ abstract class DriverInGuest {
   @OneModeIsEnough
   @Test
   void othersAreServedWhileALargeVolumeIsErased() throws Exception {
-    Volume large = driver.create("large", 900 * MIB, Map.of());
-    try (ExecutorService caller = Executors.newSingleThreadExecutor()) {
-      Future<?> deletion = caller.submit(() -> driver.delete(large));
-      String progress =
-          "pmem_csi_erase_progress_ratio{volume=\"%s\"} 0.".formatted(large.getVolumeId());
-      await()
-          .atMost(Duration.ofMinutes(2))
-          .pollInterval(Duration.ofMillis(20))
-          .until(() -> deletion.isDone() || driver.metrics().contains(progress));
-      boolean stillThere = driver.list().contains(large.getVolumeId());
-      boolean atWork = !deletion.isDone();
-      driver.delete(driver.create("small", 0, QUICK));
-      deletion.get();
-      assertThat(atWork).as("seen at work").isTrue();
-      assertThat(stillThere).isTrue();
+    boolean seen = false;
+    // on a busy machine it may be over before somebody has looked
+    for (int attempt = 0; attempt < 5 && !seen; attempt++) {
+      seen = isSeenAtWork(driver.create("large-" + attempt, 900 * MIB, Map.of()));
     }
+    assertThat(seen).as("seen at work").isTrue();
     assertThat(driver.metrics())
         .doesNotContain("pmem_csi_erase_progress_ratio{")
         .contains("csi_plugin_operations_seconds_count{driver_name=\"pmem-csi.intel.com\"")
         .contains("pmem_amount_available{driver_name=\"pmem-csi.intel.com\",node=\"guest\"} ")
         .contains("build_info{");
+  }
+
+  /** Whether calls were served while the volume was erased; it is gone in any case. */
+  private boolean isSeenAtWork(Volume large) throws Exception {
+    try (ExecutorService caller = Executors.newSingleThreadExecutor()) {
+      Future<?> deletion = caller.submit(() -> driver.delete(large));
+      String progress =
+          "pmem_csi_erase_progress_ratio{volume=\"%s\"} 0.".formatted(large.getVolumeId());
+      await()
+          .atMost(GuestDriver.PATIENCE)
+          .pollInterval(Duration.ofMillis(20))
+          .until(() -> deletion.isDone() || driver.metrics().contains(progress));
+      boolean atWork = driver.list().contains(large.getVolumeId()) && !deletion.isDone();
+      driver.delete(driver.create("small", 0, QUICK));
+      deletion.get();
+      return atWork;
+    }
   }
 
   /** One page of two megabytes instead of 512 small ones: that is what the alignment is for. */
