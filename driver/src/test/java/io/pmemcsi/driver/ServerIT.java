@@ -78,7 +78,11 @@ class ServerIT {
   void theSocketOfALivingDriverIsLeftAlone() {
     try (FileModeDriver driver = FileModeDriver.start(scratch.folder())) {
       assertThatExceptionOfType(FatalException.class)
-          .isThrownBy(() -> FileModeDriver.start(scratch.folder()))
+          .isThrownBy(
+              () ->
+                  NodeDriver.start(
+                      FileModeDriver.settings(scratch.folder())
+                          .withStatePath(scratch.folder().resolve("other"))))
           .withMessageContaining("another process listens");
       assertThat(info(driver)).isEqualTo(FileModeDriver.NAME);
     }
