@@ -105,7 +105,8 @@ class ServerIT {
 
     assertThatExceptionOfType(FatalException.class)
         .isThrownBy(() -> FileModeDriver.start(folder))
-        .withMessageContaining("cannot listen on unix:///");
+        .withMessageContaining("cannot listen on unix:///")
+        .withMessageEndingWith("; correct -endpoint, or make the folder of the socket");
     Files.deleteIfExists(folder.resolve("state/contents"));
   }
 

@@ -84,7 +84,8 @@ final class Ending {
       return "there is no command \"%s\"%s"
           .formatted(argument, hint.isEmpty() ? ": use " + commands(command) : hint);
     }
-    return oneLine(exception.getMessage());
+    String message = oneLine(exception.getMessage());
+    return message.endsWith(".") ? message.substring(0, message.length() - 1) : message;
   }
 
   /** The names of the commands, as a list to choose from. */

@@ -81,6 +81,7 @@ class ProgramTest {
         "'' | say what to do: ",
         "drivr | there is no command \"drivr\" (did you mean driver?); see pmem-csi --help",
         "xyzzy | there is no command \"xyzzy\": use ",
+        "help xyzzy | Unknown subcommand 'xyzzy'; see pmem-csi --help",
         "--nonsense | there is no flag --nonsense; see pmem-csi --help",
         "driver -mod=node | there is no flag --mod=node (did you mean --mode?); see pmem-csi driver"
             + " --help",

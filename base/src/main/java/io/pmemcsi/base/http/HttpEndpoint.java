@@ -4,6 +4,7 @@ import com.sun.net.httpserver.Headers;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import io.pmemcsi.base.error.FatalException;
+import io.pmemcsi.base.error.Reason;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
@@ -52,7 +53,10 @@ public final class HttpEndpoint implements AutoCloseable {
       endpoint.server.start();
       return endpoint;
     } catch (IOException e) {
-      throw new FatalException("cannot listen on %s: %s".formatted(address, e.getMessage()), e);
+      throw new FatalException(
+          "cannot listen on %s: %s; choose another address or port"
+              .formatted(address, Reason.of(e)),
+          e);
     }
   }
 

@@ -133,7 +133,8 @@ class HttpEndpointTest {
 
     assertThatThrownBy(() -> HttpEndpoint.start(taken, Map.of()))
         .isInstanceOf(FatalException.class)
-        .hasMessageStartingWith("cannot listen on 127.0.0.1:" + endpoint.port() + ": ");
+        .hasMessageStartingWith("cannot listen on 127.0.0.1:" + endpoint.port() + ": ")
+        .hasMessageEndingWith("; choose another address or port");
   }
 
   @ParameterizedTest

@@ -64,7 +64,10 @@ public final class CsiServer implements AutoCloseable {
     } catch (IOException e) {
       var _ = loop.shutdownGracefully(0, 1, TimeUnit.SECONDS);
       calls.shutdownNow();
-      throw new FatalException("cannot listen on %s: %s".formatted(endpoint, reason(e)), e);
+      throw new FatalException(
+          "cannot listen on %s: %s; correct -endpoint, or make the folder of the socket"
+              .formatted(endpoint, reason(e)),
+          e);
     }
     return new CsiServer(socket, server, loop, calls);
   }
