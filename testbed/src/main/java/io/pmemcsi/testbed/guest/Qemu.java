@@ -38,6 +38,14 @@ final class Qemu implements AutoCloseable {
    */
   private static final String EASY_TO_EMULATE = "norandmaps nokaslr mitigations=off";
 
+  /**
+   * A processor whose programs avoid what is dear to emulate: copies byte by byte, wide registers
+   * and their saving at each switch, a fence around each look of the kernel into a program, a fifth
+   * level of page tables. It is also one that has less than that on which the program was built.
+   */
+  private static final String CPU =
+      "max,la57=off,erms=off,fsrm=off,smap=off,xsave=off,avx=off,avx2=off,pku=off";
+
   private static final int LABEL_BYTES = 128 * 1024;
   private static final long DISK_BYTES = 256L << 20;
   private static final int TAIL_LINES = 30;
@@ -162,7 +170,7 @@ final class Qemu implements AutoCloseable {
     int maxMemory = config.memoryMiB() + config.nvdimms() * (config.nvdimmMiB() + 1024) + 1024;
     List<String> c = new ArrayList<>();
     c.addAll(List.of("qemu-system-x86_64", "-machine", "pc,nvdimm=on"));
-    c.addAll(List.of("-accel", kvm ? "kvm" : "tcg", "-cpu", kvm ? "host" : "max,la57=off"));
+    c.addAll(List.of("-accel", kvm ? "kvm" : "tcg", "-cpu", kvm ? "host" : CPU));
     c.addAll(List.of("-smp", Integer.toString(config.processors())));
     c.addAll(
         List.of(
