@@ -7,10 +7,12 @@ import static org.awaitility.Awaitility.await;
 import io.fabric8.kubernetes.api.model.DeletionPropagation;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
+import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
 import io.fabric8.kubernetes.api.model.PersistentVolume;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.storage.StorageClassBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.pmemcsi.api.generic.DriverCondition;
@@ -19,6 +21,7 @@ import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -157,6 +160,45 @@ class GenericDeletionIT {
     driver.delete();
 
     assertThat(driver.objectNames()).isEmpty();
+  }
+
+  /** It has nothing but an owner reference, and a class of it is in the way of taking it over. */
+  @Test
+  void volumesHoldADriverBackThatAnEarlierOperatorMade() {
+    sandbox.create(
+        new StorageClassBuilder()
+            .withNewMetadata()
+            .withName(driver.name() + "-first")
+            .endMetadata()
+            .withProvisioner(driverName())
+            .build());
+    driver.create();
+    driver.awaitSyncError("exists, but was not made for this resource");
+    HasMetadata earlier =
+        driver.rendered().stream().filter(DaemonSet.class::isInstance).findFirst().orElseThrow();
+    earlier.getMetadata().setLabels(Map.of());
+    earlier
+        .getMetadata()
+        .setOwnerReferences(
+            List.of(
+                new OwnerReferenceBuilder()
+                    .withApiVersion(driver.get().getApiVersion())
+                    .withKind(driver.get().getKind())
+                    .withName(driver.name())
+                    .withUid(driver.get().getMetadata().getUid())
+                    .build()));
+    client.resource(earlier).create();
+    PersistentVolume volume = createVolume(driverName());
+
+    driver.resource().delete();
+
+    awaitHeld("The driver %s is not removed yet".formatted(driverName()));
+    assertThat(driver.daemonSet()).isNotNull();
+
+    client.resource(volume).delete();
+    lookAgain();
+
+    driver.awaitGone();
   }
 
   @Test

@@ -2,6 +2,7 @@ package io.pmemcsi.operator.generic;
 
 import static io.pmemcsi.api.generic.CSIDriverDeploymentStatus.STATE_UNMANAGED;
 
+import io.fabric8.kubernetes.api.model.apps.DaemonSetBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
 import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
@@ -13,6 +14,7 @@ import io.pmemcsi.api.generic.CSIDriverDeployment;
 import io.pmemcsi.api.generic.CSIDriverDeploymentStatus;
 import io.pmemcsi.api.generic.DriverCondition;
 import io.pmemcsi.operator.draining.NodeUpdates;
+import io.pmemcsi.operator.engine.ApiCluster;
 import io.pmemcsi.operator.engine.Engine;
 import io.pmemcsi.operator.engine.FormerLabels;
 import io.pmemcsi.operator.engine.ObjectRef;
@@ -204,7 +206,7 @@ public final class GenericReconciler implements Reconciler<CSIDriverDeployment> 
 
   private DeletionDecision mayGo(
       CSIDriverDeployment resource, Context<CSIDriverDeployment> context) {
-    if (watches.cluster(context).ownedBy(Owner.of(resource)).isEmpty()) {
+    if (!hasDriver(resource, watches.cluster(context))) {
       return new DeletionDecision.Go();
     }
     return new InstalledObjects(resource, context)
@@ -218,6 +220,23 @@ public final class GenericReconciler implements Reconciler<CSIDriverDeployment> 
             .filter(DeletionDecision.Hold.class::isInstance)
             .findFirst()
             .orElseGet(DeletionDecision.Go::new);
+  }
+
+  /** What an earlier operator made is in no cache, and goes with its owner all the same. */
+  private static boolean hasDriver(
+      CSIDriverDeployment resource, ApiCluster<CSIDriverDeployment> cluster) {
+    var owner = Owner.of(resource);
+    return !cluster.ownedBy(owner).isEmpty()
+        || cluster
+            .find(
+                new DaemonSetBuilder()
+                    .withNewMetadata()
+                    .withName(GenericDriver.nodeWorkload(owner.name()))
+                    .withNamespace(owner.namespace())
+                    .endMetadata()
+                    .build())
+            .filter(found -> GenericWatches.MARKS.on(found, owner))
+            .isPresent();
   }
 
   private GenericFindings unmanaged(
