@@ -335,7 +335,7 @@ class ServerIT {
         };
     try (FileModeDriver driver = start(sometimes)) {
       Calls csi = new Calls(driver);
-      assertThatCall(() -> csi.create("pvc", 16 * MIB)).fails(Status.Code.INTERNAL);
+      assertThatCall(() -> csi.create("pvc", 16 * MIB)).fails(Status.Code.ABORTED, "taken back");
       assertThat(NodeDriver.audit(FileModeDriver.settings(scratch.folder())).toString())
           .contains("unfinished-create");
 
