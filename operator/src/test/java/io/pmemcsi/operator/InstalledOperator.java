@@ -288,7 +288,7 @@ final class InstalledOperator implements AutoCloseable {
   /** Returns when it has written nothing for a second. */
   void awaitQuiet() {
     await()
-        .atMost(Duration.ofSeconds(60))
+        .atMost(Duration.ofMinutes(2))
         .until(
             () -> {
               int before = writes.size();

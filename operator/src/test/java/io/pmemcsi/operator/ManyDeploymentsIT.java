@@ -35,7 +35,7 @@ class ManyDeploymentsIT {
   void deleteAll() {
     client.resources(PmemCSIDeployment.class).delete();
     await()
-        .atMost(Duration.ofMinutes(2))
+        .atMost(Duration.ofMinutes(6))
         .until(() -> client.resources(PmemCSIDeployment.class).list().getItems().isEmpty());
     assertThat(client.apps().daemonSets().inNamespace(sandbox.namespace()).list().getItems())
         .isEmpty();
@@ -51,7 +51,7 @@ class ManyDeploymentsIT {
       nodes.names().forEach(node -> create(node + ".example.com", "many/" + node));
 
       await()
-          .atMost(Duration.ofMinutes(3))
+          .atMost(Duration.ofMinutes(6))
           .untilAsserted(
               () ->
                   assertThat(client.resources(PmemCSIDeployment.class).list().getItems())
@@ -64,7 +64,7 @@ class ManyDeploymentsIT {
       assertThat(client.apps().daemonSets().inNamespace(sandbox.namespace()).list().getItems())
           .hasSize(100);
       await()
-          .atMost(Duration.ofSeconds(60))
+          .atMost(Duration.ofMinutes(2))
           .until(
               () -> {
                 int before = operator.writes().size();
@@ -176,7 +176,7 @@ class ManyDeploymentsIT {
 
   private void awaitMade(String daemonSet) {
     await()
-        .atMost(Duration.ofSeconds(60))
+        .atMost(Duration.ofMinutes(2))
         .until(
             () ->
                 client

@@ -49,10 +49,10 @@ class ReturningResourceTest {
         driver.create();
         driver.awaitSynced();
         driver.resource().delete();
-        assertThat(ending.await(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(ending.await(2, TimeUnit.MINUTES)).isTrue();
 
         driver.create();
-        await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(added).hasValue(2));
+        await().atMost(Duration.ofMinutes(2)).untilAsserted(() -> assertThat(added).hasValue(2));
         goOn.countDown();
 
         driver.awaitSynced();
@@ -119,7 +119,7 @@ class ReturningResourceTest {
     public void gone(HasMetadata resource) {
       ending.countDown();
       try {
-        assertThat(goOn.await(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(goOn.await(5, TimeUnit.MINUTES)).isTrue();
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       }

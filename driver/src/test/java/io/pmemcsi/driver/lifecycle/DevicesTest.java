@@ -25,7 +25,7 @@ class DevicesTest {
       return AFTER;
     }
     begun.countDown();
-    assertThat(released.await(20, SECONDS)).isTrue();
+    assertThat(released.await(120, SECONDS)).isTrue();
     return BEFORE;
   }
 
@@ -45,7 +45,7 @@ class DevicesTest {
     DeviceManager manager = manager();
     Devices devices = new Devices(manager, _ -> manager, _ -> false);
     Thread slow = Thread.ofPlatform().start(devices::measure);
-    assertThat(begun.await(20, SECONDS)).isTrue();
+    assertThat(begun.await(120, SECONDS)).isTrue();
 
     devices.measure();
     released.countDown();

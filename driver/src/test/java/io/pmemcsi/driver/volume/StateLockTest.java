@@ -37,7 +37,7 @@ class StateLockTest {
     Thread second =
         Thread.ofPlatform().start(() -> StateLock.take(state, Duration.ofMinutes(1)).close());
     await()
-        .atMost(20, SECONDS)
+        .atMost(120, SECONDS)
         .until(
             () ->
                 Set.of(Thread.State.TIMED_WAITING, Thread.State.TERMINATED)
