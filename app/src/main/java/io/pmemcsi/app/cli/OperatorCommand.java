@@ -17,6 +17,11 @@ import picocli.CommandLine.Spec;
     description = {
       "Installs CSI drivers in a cluster and looks after them.",
       "Flags may be written with one dash or two.%n"
+    },
+    footer = {
+      "",
+      "Environment: WATCH_NAMESPACE is the namespace for the objects of drivers (default: that of"
+          + " the own account, else kube-system), POD_NAME the own pod, whose image drivers get."
     })
 final class OperatorCommand implements Callable<Integer> {
 

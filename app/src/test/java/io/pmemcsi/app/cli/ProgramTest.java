@@ -52,6 +52,7 @@ class ProgramTest {
     "driver -help,--deviceManager",
     "help driver,--metricsListen",
     "operator -h,--leader-election",
+    "operator -h,WATCH_NAMESPACE",
   })
   void helpIsPrinted(String line, String part) {
     assertThat(run(line)).isZero();
