@@ -11,6 +11,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,6 +30,9 @@ public final class ControlPlane implements AutoCloseable {
   private static final Duration LIMIT = Duration.ofMinutes(2);
 
   private static final int ATTEMPTS = 3;
+
+  /** The servers collect garbage more rarely: there is memory, and processors are few. */
+  private static final Map<String, String> GO_SETTINGS = Map.of("GOGC", "400");
 
   private final Binaries binaries;
   private final KubernetesVersion version;
@@ -197,7 +201,8 @@ public final class ControlPlane implements AutoCloseable {
   private ChildProcess launch(String program, String name, List<String> arguments) {
     List<String> command = new ArrayList<>(List.of(binaries.get(program).toString()));
     command.addAll(arguments);
-    ChildProcess process = ChildProcess.start(name, folder.resolve(name + ".log"), command);
+    ChildProcess process =
+        ChildProcess.start(name, folder.resolve(name + ".log"), List.of(), command, GO_SETTINGS);
     processes.push(process);
     return process;
   }
