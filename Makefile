@@ -29,7 +29,7 @@ check: ## the quick loop: format, compile, static checks, unit tests
 
 .PHONY: test
 test: setup ## every test, on real components, with all set-up
-	@SECONDS=0; $(MVN) --threads 4 verify; echo "make test took $$SECONDS s after its set-up"
+	@SECONDS=0; $(MVN) --threads 3 verify; echo "make test took $$SECONDS s after its set-up"
 
 .PHONY: campaign
 campaign: setup ## the long versions of the tests: thousands of fault plans, full stress
