@@ -3,7 +3,6 @@ package io.pmemcsi.app;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -39,7 +38,7 @@ class FindJdkTest {
 
   @Test
   void noneIsOneSentenceThatSaysWhatToInstall() throws Exception {
-    Answer answer = find();
+    ScriptRun answer = find();
 
     assertThat(answer.exitCode()).isEqualTo(1);
     assertThat(answer.out()).isEmpty();
@@ -53,7 +52,7 @@ class FindJdkTest {
   void itIsFoundWhereTheDefaultIsOlder() throws Exception {
     Path wanted = jdk("jvm/temurin-25", "25.0.1");
 
-    assertThat(find()).isEqualTo(new Answer(0, wanted + "\n", ""));
+    assertThat(find()).isEqualTo(new ScriptRun(0, wanted + "\n", ""));
   }
 
   @Test
@@ -62,7 +61,7 @@ class FindJdkTest {
     Files.delete(folder.resolve("bin/javac"));
     Files.createSymbolicLink(folder.resolve("bin/javac"), wanted.resolve("bin/javac"));
 
-    assertThat(find()).isEqualTo(new Answer(0, wanted + "\n", ""));
+    assertThat(find()).isEqualTo(new ScriptRun(0, wanted + "\n", ""));
   }
 
   @Test
@@ -71,7 +70,7 @@ class FindJdkTest {
     Path wanted = jdk("named", "25.0.2");
     environment.put("PMEM_CSI_JDK", wanted.toString());
 
-    assertThat(find()).isEqualTo(new Answer(0, wanted + "\n", ""));
+    assertThat(find()).isEqualTo(new ScriptRun(0, wanted + "\n", ""));
   }
 
   @Test
@@ -79,7 +78,7 @@ class FindJdkTest {
     jdk("jvm/a-25", "25");
     environment.put("PMEM_CSI_JDK", "/no/such/jdk");
 
-    Answer answer = find();
+    ScriptRun answer = find();
 
     assertThat(answer.exitCode()).isEqualTo(1);
     assertThat(answer.err())
@@ -94,22 +93,8 @@ class FindJdkTest {
     assertThat(find().exitCode()).isEqualTo(1);
   }
 
-  private record Answer(int exitCode, String out, String err) {}
-
-  private Answer find() throws IOException, InterruptedException {
-    Path out = folder.resolve("out");
-    Path err = folder.resolve("err");
-    ProcessBuilder builder =
-        new ProcessBuilder("/bin/sh", "../build/find-jdk")
-            .redirectOutput(out.toFile())
-            .redirectError(err.toFile());
-    builder.environment().clear();
-    builder.environment().putAll(environment);
-    int exitCode = builder.start().waitFor();
-    return new Answer(
-        exitCode,
-        Files.readString(out, StandardCharsets.UTF_8),
-        Files.readString(err, StandardCharsets.UTF_8));
+  private ScriptRun find() throws IOException, InterruptedException {
+    return ScriptRun.of(folder, environment, "../build/find-jdk");
   }
 
   private Path jdk(String name, String version) throws IOException {

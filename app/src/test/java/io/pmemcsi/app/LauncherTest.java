@@ -3,7 +3,6 @@ package io.pmemcsi.app;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -48,7 +47,7 @@ class LauncherTest {
   void aJavaThatIsNewEnoughIsStarted(String version) throws Exception {
     environment.put("JAVA_HOME", java("jdk", version).toString());
 
-    Answer answer = launch();
+    ScriptRun answer = launch();
 
     assertThat(answer.err()).isEmpty();
     assertThat(answer.out()).endsWith(" io.pmemcsi.app.Main version\n");
@@ -63,7 +62,7 @@ class LauncherTest {
 
     assertThat(launch())
         .isEqualTo(
-            new Answer(
+            new ScriptRun(
                 1,
                 "",
                 "pmem-csi: Java 25 or newer is needed, and %s has %s".formatted(jdk, version)
@@ -84,7 +83,7 @@ class LauncherTest {
   void noJavaIsOneSentence() throws Exception {
     assertThat(launch())
         .isEqualTo(
-            new Answer(
+            new ScriptRun(
                 1,
                 "",
                 "pmem-csi: Java 25 or newer is needed, and there is no java in the PATH" + REMEDY));
@@ -96,7 +95,7 @@ class LauncherTest {
 
     assertThat(launch())
         .isEqualTo(
-            new Answer(
+            new ScriptRun(
                 1,
                 "",
                 "pmem-csi: Java 25 or newer is needed, and JAVA_HOME=/no/such/jdk has no bin/java"
@@ -120,22 +119,8 @@ class LauncherTest {
     assertThat(launch().err()).isEqualTo("pmem-csi: " + Files.readString(log));
   }
 
-  private record Answer(int exitCode, String out, String err) {}
-
-  private Answer launch() throws IOException, InterruptedException {
-    Path out = folder.resolve("out");
-    Path err = folder.resolve("err");
-    ProcessBuilder builder =
-        new ProcessBuilder("/bin/sh", launcher.toString(), "version")
-            .redirectOutput(out.toFile())
-            .redirectError(err.toFile());
-    builder.environment().clear();
-    builder.environment().putAll(environment);
-    int exitCode = builder.start().waitFor();
-    return new Answer(
-        exitCode,
-        Files.readString(out, StandardCharsets.UTF_8),
-        Files.readString(err, StandardCharsets.UTF_8));
+  private ScriptRun launch() throws IOException, InterruptedException {
+    return ScriptRun.of(folder, environment, launcher.toString(), "version");
   }
 
   /** One that only prints what it is asked to run. */

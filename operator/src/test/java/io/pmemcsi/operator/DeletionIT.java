@@ -7,37 +7,22 @@ import io.fabric8.kubernetes.api.model.DeletionPropagation;
 import io.fabric8.kubernetes.api.model.PersistentVolume;
 import io.fabric8.kubernetes.api.model.storage.CSIDriver;
 import io.fabric8.kubernetes.api.model.storage.CSIDriverBuilder;
-import io.fabric8.kubernetes.client.KubernetesClient;
 import io.pmemcsi.api.pmem.DeploymentCondition;
-import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What becomes of a driver whose resource is deleted, on a real control plane. */
 @WithKubernetes(perClass = true)
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class DeletionIT {
+class DeletionIT extends OneOperator {
 
-  private Sandbox sandbox;
-  private KubernetesClient client;
-  private InstalledOperator operator;
   private TestDriver driver;
-
-  @BeforeAll
-  void install(Sandbox sandbox) {
-    this.sandbox = sandbox;
-    this.client = sandbox.client();
-    this.operator = InstalledOperator.install(sandbox).start();
-  }
 
   @BeforeEach
   void name(TestInfo test) {

@@ -13,43 +13,28 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.storage.StorageClassBuilder;
-import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.pmemcsi.api.generic.DriverCondition;
 import io.pmemcsi.operator.install.OperatorInstallation;
-import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What becomes of a driver from templates that is deleted or renamed, on a real control plane. */
 @WithKubernetes(perClass = true)
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class GenericDeletionIT {
+class GenericDeletionIT extends OneOperator {
 
   private static final Duration PATIENCE = Duration.ofMinutes(3);
 
-  private Sandbox sandbox;
-  private KubernetesClient client;
-  private InstalledOperator operator;
   private GenericResource driver;
-
-  @BeforeAll
-  void install(Sandbox sandbox) {
-    this.sandbox = sandbox;
-    this.client = sandbox.client();
-    operator = InstalledOperator.install(sandbox).start();
-  }
 
   @BeforeEach
   void name(TestInfo test) {

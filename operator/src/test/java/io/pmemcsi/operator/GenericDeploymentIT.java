@@ -12,13 +12,11 @@ import io.fabric8.kubernetes.api.model.ResourceQuotaBuilder;
 import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.rbac.PolicyRule;
-import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.pmemcsi.api.generic.Child;
 import io.pmemcsi.api.generic.DriverCondition;
 import io.pmemcsi.operator.facts.ClusterProbe;
 import io.pmemcsi.testbed.kubernetes.PaperNodes;
-import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.time.Duration;
 import java.util.List;
@@ -29,24 +27,16 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.TestInstance;
 
 /** The life of a CSIDriverDeployment on a real control plane, under the operator's real rights. */
 @WithKubernetes(perClass = true)
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class GenericDeploymentIT {
+class GenericDeploymentIT extends OneOperator {
 
-  private Sandbox sandbox;
-  private KubernetesClient client;
-  private InstalledOperator operator;
   private PaperNodes nodes;
   private GenericResource driver;
 
   @BeforeAll
-  void install(Sandbox sandbox) {
-    this.sandbox = sandbox;
-    this.client = sandbox.client();
-    this.operator = InstalledOperator.install(sandbox).start();
+  void prepare() {
     this.nodes = PaperNodes.create(sandbox.cluster(), 2, Map.of("test/generic", "yes")).runPods();
   }
 

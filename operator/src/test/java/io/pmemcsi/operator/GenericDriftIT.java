@@ -10,39 +10,24 @@ import io.fabric8.kubernetes.api.model.rbac.Role;
 import io.fabric8.kubernetes.api.model.rbac.RoleBinding;
 import io.fabric8.kubernetes.api.model.storage.StorageClass;
 import io.fabric8.kubernetes.api.model.storage.StorageClassBuilder;
-import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.pmemcsi.api.generic.DriverCondition;
-import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.TestInstance;
 
 /** What others do to the objects of a driver from templates, on a real control plane. */
 @WithKubernetes(perClass = true)
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class GenericDriftIT {
+class GenericDriftIT extends OneOperator {
 
-  private Sandbox sandbox;
-  private KubernetesClient client;
-  private InstalledOperator operator;
   private GenericResource driver;
-
-  @BeforeAll
-  void install(Sandbox sandbox) {
-    this.sandbox = sandbox;
-    this.client = sandbox.client();
-    this.operator = InstalledOperator.install(sandbox).start();
-  }
 
   @BeforeEach
   void name(TestInfo test) {

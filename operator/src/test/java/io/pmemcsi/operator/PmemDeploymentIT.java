@@ -8,7 +8,6 @@ import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
-import io.fabric8.kubernetes.client.KubernetesClient;
 import io.pmemcsi.api.pmem.DeploymentCondition;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.api.pmem.UnpreparedNode;
@@ -17,7 +16,6 @@ import io.pmemcsi.operator.facts.ClusterProbe;
 import io.pmemcsi.operator.facts.KubernetesVersion;
 import io.pmemcsi.operator.install.OperatorInstallation;
 import io.pmemcsi.testbed.kubernetes.PaperNodes;
-import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -28,31 +26,18 @@ import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.TestInstance;
 
 /** The life of a PmemCSIDeployment on a real control plane, under the operator's real rights. */
 @WithKubernetes(perClass = true)
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class PmemDeploymentIT {
+class PmemDeploymentIT extends OneOperator {
 
   private static final String SPEC = "nodeSelector: {test/life: \"yes\"}";
   private static final Map<String, String> LABELS = Map.of("test/life", "yes");
 
-  private Sandbox sandbox;
-  private KubernetesClient client;
-  private InstalledOperator operator;
   private TestDriver driver;
-
-  @BeforeAll
-  void install(Sandbox sandbox) {
-    this.sandbox = sandbox;
-    this.client = sandbox.client();
-    this.operator = InstalledOperator.install(sandbox).start();
-  }
 
   @BeforeEach
   void name(TestInfo test) {

@@ -7,42 +7,27 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.rbac.RoleBuilder;
 import io.fabric8.kubernetes.api.model.storage.CSIDriver;
 import io.fabric8.kubernetes.api.model.storage.CSIDriverBuilder;
-import io.fabric8.kubernetes.client.KubernetesClient;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.KubernetesVersion;
 import io.pmemcsi.operator.pmem.PmemReconciler;
-import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.TestInstance;
 
 /** What others do to the objects of a PmemCSIDeployment, or put in their place. */
 @WithKubernetes(perClass = true)
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class PmemDriftIT {
+class PmemDriftIT extends OneOperator {
 
   private static final String SPEC = "nodeSelector: {test/drift: \"yes\"}";
   private static final String WITH_CONTROLLER = SPEC + ", controllerTLS: {managed: true}";
 
-  private Sandbox sandbox;
-  private KubernetesClient client;
-  private InstalledOperator operator;
   private TestDriver driver;
-
-  @BeforeAll
-  void install(Sandbox sandbox) {
-    this.sandbox = sandbox;
-    this.client = sandbox.client();
-    this.operator = InstalledOperator.install(sandbox).start();
-  }
 
   @BeforeEach
   void name(TestInfo test) {

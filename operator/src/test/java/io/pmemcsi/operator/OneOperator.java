@@ -1,0 +1,22 @@
+package io.pmemcsi.operator;
+
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.pmemcsi.testbed.kubernetes.Sandbox;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.TestInstance;
+
+/** Tests that share one operator, which runs from the first of them to the last. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+abstract class OneOperator {
+
+  Sandbox sandbox;
+  KubernetesClient client;
+  InstalledOperator operator;
+
+  @BeforeAll
+  final void install(Sandbox given) {
+    sandbox = given;
+    client = given.client();
+    operator = InstalledOperator.install(given).start();
+  }
+}
