@@ -2,19 +2,19 @@ package io.pmemcsi.embedded;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.pmemcsi.embedded.json.Json;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.nio.charset.StandardCharsets;
+import java.net.http.HttpResponse.BodySubscribers;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Flow;
 
 /** Plain HTTP to the embedded API, for tests that look at single answers and events. */
 final class Http {
@@ -69,28 +69,52 @@ final class Http {
     return new Answer(response.statusCode(), Json.parse(response.body()));
   }
 
-  /** Watches config maps; the list grows by "TYPE name value" until the watch ends with "END". */
-  List<String> watchConfigMaps(String parameters) throws IOException, InterruptedException {
-    List<String> events = new CopyOnWriteArrayList<>();
+  /**
+   * Watches config maps; the list grows by "TYPE name value" until the watch ends with "END", or
+   * with "CUT" where the connection broke.
+   */
+  List<String> watchConfigMaps(String parameters) {
     HttpRequest request =
         HttpRequest.newBuilder(base.resolve(CONFIG_MAPS + "?watch=true&" + parameters)).build();
-    var response = client.send(request, BodyHandlers.ofInputStream());
-    Thread.ofVirtual()
-        .start(
-            () -> {
-              try (BufferedReader lines =
-                  new BufferedReader(
-                      new InputStreamReader(response.body(), StandardCharsets.UTF_8))) {
-                for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-                  events.add(shown(Json.parse(line)));
-                }
-              } catch (IOException _) {
-                events.add("CUT");
-                return;
-              }
-              events.add("END");
+    EventLines lines = new EventLines();
+    CompletableFuture<Void> open = new CompletableFuture<>();
+    CompletableFuture<?> end =
+        client.sendAsync(
+            request,
+            _ -> {
+              open.complete(null);
+              return BodySubscribers.fromLineSubscriber(lines);
             });
-    return events;
+    CompletableFuture.anyOf(open, end).join();
+    return lines.events;
+  }
+
+  /**
+   * Takes the lines as they come. A stream to read from would not do: when its connection breaks,
+   * the client throws away what came before and was not read yet.
+   */
+  private static final class EventLines implements Flow.Subscriber<String> {
+    private final List<String> events = new CopyOnWriteArrayList<>();
+
+    @Override
+    public void onSubscribe(Flow.Subscription subscription) {
+      subscription.request(Long.MAX_VALUE);
+    }
+
+    @Override
+    public void onNext(String line) {
+      events.add(shown(Json.parse(line)));
+    }
+
+    @Override
+    public void onError(Throwable failure) {
+      events.add("CUT");
+    }
+
+    @Override
+    public void onComplete() {
+      events.add("END");
+    }
   }
 
   private static String shown(JsonNode event) {
