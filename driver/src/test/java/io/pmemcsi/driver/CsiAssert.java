@@ -22,10 +22,14 @@ final class CsiAssert {
     return new CsiAssert(failure.getStatus());
   }
 
-  /** The code, and a part of the message, which names the node in any case. */
+  /**
+   * The code, and a part of the message, which names the node in any case and says in words what
+   * Java calls by the name of a class.
+   */
   CsiAssert fails(Status.Code code, String message) {
     assertThat(status.getCode()).as("%s", status).isEqualTo(code);
     assertThat(status.getDescription()).startsWith(FileModeDriver.NODE + ": ");
+    assertThat(status.getDescription()).doesNotContainPattern("\\w\\.\\w+(Exception|Error)\\b");
     return saying(message);
   }
 

@@ -103,6 +103,19 @@ class NodeConformanceIT extends SharedDriver {
     }
 
     @Test
+    void aPathThatCannotBeMadeIsToldInWords() {
+      Volume volume = csi.create("pvc", 16 * MIB);
+      Path parent = scratch.pod("missing");
+      Path tooLong = scratch.pod("x".repeat(300));
+
+      assertThatCall(
+              () -> stage(good(volume).setStagingTargetPath(parent.resolve("path").toString())))
+          .fails(Code.INTERNAL, "there is no folder " + parent);
+      assertThatCall(() -> stage(good(volume).setStagingTargetPath(tooLong.toString())))
+          .fails(Code.INTERNAL, "cannot make the folder %s: File name too long".formatted(tooLong));
+    }
+
+    @Test
     void anUnknownContextIsInvalid() {
       Volume volume = csi.create("pvc", 16 * MIB);
 

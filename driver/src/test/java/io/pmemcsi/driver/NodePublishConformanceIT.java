@@ -239,6 +239,22 @@ class NodePublishConformanceIT extends SharedDriver {
     }
 
     @Test
+    void aStateFolderThatTakesNoNoteIsToldInWords() throws IOException {
+      Volume volume = staged();
+      Path notes = scratch.state().resolve("unfinished");
+      Files.deleteIfExists(notes);
+      Files.createFile(notes);
+
+      assertThatCall(() -> csi.publish(good(volume).setReadonly(true)))
+          .fails(Code.INTERNAL, "cannot note the state of " + target())
+          .saying(notes + ": something else is there");
+
+      Files.delete(notes);
+      csi.unpublish(volume.getVolumeId(), target());
+      unstage(volume);
+    }
+
+    @Test
     void aReaderGetsAReadOnlyMount() {
       Volume volume = staged();
       csi.publish(

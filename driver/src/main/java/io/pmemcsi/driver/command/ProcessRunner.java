@@ -1,5 +1,6 @@
 package io.pmemcsi.driver.command;
 
+import io.pmemcsi.base.error.Reason;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -154,7 +155,7 @@ public final class ProcessRunner implements CommandRunner {
       return captured.join();
     } catch (CompletionException e) {
       throw new UncheckedIOException(
-          new IOException("the output of a command could not be read", e.getCause()));
+          "the output of a command could not be read: " + Reason.of(e), new IOException(e));
     }
   }
 

@@ -2,6 +2,7 @@ package io.pmemcsi.driver.csi;
 
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
+import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.driver.command.ToolFailedException;
 import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.lifecycle.RefusedException;
@@ -28,7 +29,10 @@ final class Answers {
       return;
     } catch (VirtualMachineError e) {
       LOG.atError().setCause(e).log("The program is at its limits.");
-      observer.onError(Status.INTERNAL.withDescription(e.toString()).asRuntimeException());
+      observer.onError(
+          Status.INTERNAL
+              .withDescription("the driver is at its limits: " + words(e))
+              .asRuntimeException());
       return;
     }
     observer.onNext(response);
@@ -45,9 +49,19 @@ final class Answers {
       case LedgerException ledger -> Status.INTERNAL.withDescription(ledger.getMessage());
       default -> {
         LOG.atError().setCause(failure).log("Unexpected failure.");
-        yield Status.INTERNAL.withDescription(failure.toString());
+        yield Status.INTERNAL.withDescription(
+            "unexpected failure, the driver's log says more: " + words(failure));
       }
     };
+  }
+
+  /** The message, unless it is the JDK's, which names a failure inside by its class. */
+  private static String words(Throwable failure) {
+    String message = failure.getMessage();
+    Throwable cause = failure.getCause();
+    return message == null || (cause != null && message.equals(cause.toString()))
+        ? Reason.withFile(failure)
+        : message;
   }
 
   private static Status.Code code(DeviceException failure) {

@@ -9,6 +9,7 @@ import io.grpc.netty.shaded.io.netty.channel.epoll.EpollIoHandler;
 import io.grpc.netty.shaded.io.netty.channel.epoll.EpollServerDomainSocketChannel;
 import io.grpc.netty.shaded.io.netty.channel.unix.DomainSocketAddress;
 import io.pmemcsi.base.error.FatalException;
+import io.pmemcsi.base.error.Reason;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -66,7 +67,7 @@ public final class CsiServer implements AutoCloseable {
       calls.shutdownNow();
       throw new FatalException(
           "cannot listen on %s: %s; correct -endpoint, or make the folder of the socket"
-              .formatted(endpoint, reason(e)),
+              .formatted(endpoint, Reason.of(e)),
           e);
     }
     return new CsiServer(socket, server, loop, calls);
@@ -118,15 +119,9 @@ public final class CsiServer implements AutoCloseable {
     try {
       Files.deleteIfExists(socket);
     } catch (IOException e) {
-      throw new FatalException("cannot remove the old socket " + socket + ": " + e, e);
+      throw new FatalException(
+          "cannot remove the old socket %s: %s; remove it by hand".formatted(socket, Reason.of(e)),
+          e);
     }
-  }
-
-  private static String reason(Throwable e) {
-    Throwable last = e;
-    while (last.getCause() != null) {
-      last = last.getCause();
-    }
-    return String.valueOf(last.getMessage());
   }
 }

@@ -1,5 +1,6 @@
 package io.pmemcsi.driver.device;
 
+import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.driver.command.ToolFailedException;
 import io.pmemcsi.driver.volume.DeviceMode;
 import io.pmemcsi.driver.volume.VolumeId;
@@ -61,7 +62,7 @@ public abstract sealed class DeviceException extends RuntimeException {
     }
 
     public ToolFailed(String doing, Exception cause) {
-      super("%s: %s".formatted(doing, cause), cause);
+      super("%s: %s".formatted(doing, Reason.withFile(cause)), cause);
     }
   }
 }

@@ -1,5 +1,6 @@
 package io.pmemcsi.driver.device;
 
+import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.driver.volume.VolumeId;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -35,7 +36,8 @@ public record RunningMakers(Path processes) {
     try (Stream<Path> all = Files.list(processes)) {
       return all.anyMatch(process -> arguments(process).contains(option));
     } catch (IOException e) {
-      throw new UncheckedIOException("cannot look for running tools in " + processes, e);
+      throw new UncheckedIOException(
+          "cannot look for running tools in %s: %s".formatted(processes, Reason.of(e)), e);
     }
   }
 

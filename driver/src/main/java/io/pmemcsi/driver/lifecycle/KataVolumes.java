@@ -1,6 +1,7 @@
 package io.pmemcsi.driver.lifecycle;
 
 import io.grpc.Status;
+import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.driver.command.Cancellation;
 import io.pmemcsi.driver.device.BlockDevices;
 import io.pmemcsi.driver.kata.ImageFiles;
@@ -107,7 +108,7 @@ public final class KataVolumes {
     } catch (IOException e) {
       throw new RefusedException(
           Status.Code.INTERNAL,
-          "Kata image file of volume %s: %s".formatted(entry.id(), e.getMessage()));
+          "Kata image file of volume %s: %s".formatted(entry.id(), Reason.withFile(e)));
     }
   }
 
@@ -213,7 +214,7 @@ public final class KataVolumes {
           .isPresent();
     } catch (IOException e) {
       throw new RefusedException(
-          Status.Code.INTERNAL, "cannot look at loop devices: %s".formatted(e.getMessage()));
+          Status.Code.INTERNAL, "cannot look at loop devices: %s".formatted(Reason.withFile(e)));
     }
   }
 
@@ -253,7 +254,7 @@ public final class KataVolumes {
       return BlockDevices.number(loop);
     } catch (IOException e) {
       throw new RefusedException(
-          Status.Code.INTERNAL, "cannot look at %s: %s".formatted(loop, e.getMessage()));
+          Status.Code.INTERNAL, "cannot look at %s: %s".formatted(loop, Reason.of(e)));
     }
   }
 }

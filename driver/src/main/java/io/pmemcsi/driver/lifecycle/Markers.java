@@ -1,6 +1,7 @@
 package io.pmemcsi.driver.lifecycle;
 
 import io.grpc.Status;
+import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.driver.volume.StateFiles;
 import io.pmemcsi.driver.volume.VolumeId;
 import java.io.IOException;
@@ -59,7 +60,8 @@ public final class Markers {
       change.run();
     } catch (IOException e) {
       throw new RefusedException(
-          Status.Code.INTERNAL, "cannot note the state of %s: %s".formatted(target, e));
+          Status.Code.INTERNAL,
+          "cannot note the state of %s: %s".formatted(target, Reason.withFile(e)));
     }
   }
 }

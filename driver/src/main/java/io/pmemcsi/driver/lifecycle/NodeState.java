@@ -1,5 +1,6 @@
 package io.pmemcsi.driver.lifecycle;
 
+import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.driver.loop.LoopDevices;
 import io.pmemcsi.driver.mount.MountTable;
 import java.io.IOException;
@@ -57,7 +58,8 @@ public record NodeState(
       return new NodeState(
           MountTable.read(), notes, list(state.resolve(KataVolumes.FOLDER)), loops);
     } catch (IOException e) {
-      throw new UncheckedIOException("cannot look into " + stateFolder, e);
+      throw new UncheckedIOException(
+          "cannot look into %s: %s".formatted(stateFolder, Reason.withFile(e)), e);
     }
   }
 
@@ -70,7 +72,7 @@ public record NodeState(
     } catch (IOException | InvalidPathException e) {
       LOG.atWarn()
           .addKeyValue("note", note)
-          .addKeyValue("error", e.toString())
+          .addKeyValue("error", Reason.of(e))
           .log("A note about an unfinished mount cannot be understood, remove it.");
       return Optional.empty();
     }

@@ -1,6 +1,7 @@
 package io.pmemcsi.driver.lifecycle;
 
 import io.grpc.Status;
+import io.pmemcsi.base.error.Reason;
 import java.io.IOException;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileAlreadyExistsException;
@@ -25,7 +26,7 @@ final class Paths {
         throw RefusedException.invalid("%s is not a folder".formatted(folder));
       }
     } catch (IOException e) {
-      throw failed("make the folder " + folder, e);
+      throw failed("make the folder", folder, e);
     }
   }
 
@@ -39,7 +40,7 @@ final class Paths {
         throw RefusedException.invalid("%s is a folder, not a file".formatted(file));
       }
     } catch (IOException e) {
-      throw failed("make the file " + file, e);
+      throw failed("make the file", file, e);
     }
   }
 
@@ -57,11 +58,16 @@ final class Paths {
     } catch (NoSuchFileException e) {
       // a parent is gone, too: fine
     } catch (IOException e) {
-      throw failed("remove " + path, e);
+      throw failed("remove", path, e);
     }
   }
 
-  private static RefusedException failed(String doing, IOException e) {
-    return new RefusedException(Status.Code.INTERNAL, "cannot %s: %s".formatted(doing, e));
+  private static RefusedException failed(String doing, Path path, IOException e) {
+    String why =
+        e instanceof NoSuchFileException
+            ? "there is no folder %s, which the caller has to make".formatted(path.getParent())
+            : Reason.of(e);
+    return new RefusedException(
+        Status.Code.INTERNAL, "cannot %s %s: %s".formatted(doing, path, why));
   }
 }

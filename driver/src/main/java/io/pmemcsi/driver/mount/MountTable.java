@@ -1,5 +1,6 @@
 package io.pmemcsi.driver.mount;
 
+import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.driver.device.BlockDevices;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -27,7 +28,7 @@ public record MountTable(List<MountEntry> entries) {
     try {
       return parse(Files.readString(KERNEL, StandardCharsets.UTF_8));
     } catch (IOException e) {
-      throw new UncheckedIOException("cannot read " + KERNEL, e);
+      throw new UncheckedIOException("cannot read %s: %s".formatted(KERNEL, Reason.of(e)), e);
     }
   }
 

@@ -1,5 +1,6 @@
 package io.pmemcsi.driver.mount;
 
+import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.driver.command.Command;
 import io.pmemcsi.driver.command.CommandResult;
 import io.pmemcsi.driver.command.CommandRunner;
@@ -60,7 +61,7 @@ public final class Signatures {
       }
     } catch (IOException e) {
       // blkid ends the same way whether there is nothing to find or nothing can be read
-      otherwise = new Found.Unreadable(String.valueOf(e.getMessage()));
+      otherwise = new Found.Unreadable(Reason.of(e));
     }
     CommandResult result =
         runner.run(

@@ -1,5 +1,6 @@
 package io.pmemcsi.driver.volume;
 
+import io.pmemcsi.base.error.Reason;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -129,7 +130,7 @@ public final class Ledger {
 
   private void loadEntry(VolumeId id) {
     try {
-      entries.put(id, LedgerJson.readEntry(id, files.read(file(id))));
+      entries.put(id, LedgerJson.readEntry(id, read(file(id))));
     } catch (IOException e) {
       damaged.put(id, "ledger entry %s: %s".formatted(file(id), e.getMessage()));
     }
@@ -137,7 +138,7 @@ public final class Ledger {
 
   private void loadContents(VolumeId id) {
     try {
-      contents.put(id, LedgerJson.readContents(files.read(contentsFile(id))));
+      contents.put(id, LedgerJson.readContents(read(contentsFile(id))));
     } catch (IOException e) {
       entries.remove(id);
       damaged.put(id, "contents record %s: %s".formatted(contentsFile(id), e.getMessage()));
@@ -163,6 +164,15 @@ public final class Ledger {
       return files.list(where);
     } catch (IOException e) {
       throw new LedgerException("list", where, e);
+    }
+  }
+
+  /** What is in a file, or in words why it cannot be read. */
+  private byte[] read(Path file) throws IOException {
+    try {
+      return files.read(file);
+    } catch (IOException e) {
+      throw new IOException(Reason.of(e), e);
     }
   }
 

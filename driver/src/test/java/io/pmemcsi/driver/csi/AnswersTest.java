@@ -8,6 +8,8 @@ import io.pmemcsi.driver.command.Command;
 import io.pmemcsi.driver.command.ToolFailedException;
 import io.pmemcsi.driver.device.DeviceException;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -26,6 +28,18 @@ class AnswersTest {
         .isEqualTo(Status.Code.CANCELLED);
     assertThat(code(new DeviceException.ToolFailed("erase", new IOException("I/O error"))))
         .isEqualTo(Status.Code.INTERNAL);
+  }
+
+  @Test
+  void aFailureIsToldInWordsAndNotByTheNameOfAClass() {
+    IOException gone = new NoSuchFileException("/dev/pmem0");
+
+    assertThat(told(new DeviceException.ToolFailed("erase", gone)))
+        .isEqualTo("erase: /dev/pmem0: no such file or folder");
+    assertThat(told(new UncheckedIOException(gone)))
+        .isEqualTo(
+            "unexpected failure, the driver's log says more: /dev/pmem0: no such file or folder");
+    assertThat(told(new UncheckedIOException("cannot look", gone))).endsWith(": cannot look");
   }
 
   @Test
@@ -56,6 +70,10 @@ class AnswersTest {
               assertThat(Status.fromThrowable(error).getCode()).isEqualTo(Status.Code.INTERNAL);
               assertThat(error).hasMessageContaining("Cannot reserve");
             });
+  }
+
+  private static String told(RuntimeException failure) {
+    return String.valueOf(Answers.status(failure).getDescription());
   }
 
   private static Status.Code code(RuntimeException failure) {
