@@ -14,7 +14,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.Collectors;
 
 /** From the last status and what was found now to the next status. */
 final class PmemStatus implements StatusPublisher.Wording<PmemCSIDeploymentStatus, Findings> {
@@ -90,7 +89,13 @@ final class PmemStatus implements StatusPublisher.Wording<PmemCSIDeploymentStatu
     return components.stream()
         .filter(part -> !part.status().equals(DriverComponent.READY))
         .map(part -> String.valueOf(part.reason()))
-        .collect(Collectors.joining(" "));
+        .reduce(PmemStatus::sentences)
+        .orElse("");
+  }
+
+  /** Reasons are short texts without a full stop, whole sentences, or end in words of others. */
+  private static String sentences(String first, String second) {
+    return first + (first.endsWith(".") || first.endsWith("…") ? " " : ". ") + second;
   }
 
   private static List<DriverComponent> components(

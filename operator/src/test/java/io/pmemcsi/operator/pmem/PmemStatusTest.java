@@ -30,6 +30,16 @@ class PmemStatusTest {
   }
 
   @Test
+  void reasonsOfSeveralComponentsAreSentencesOfTheirOwn() {
+    assertThat(waiting("0 of 2 replicas are ready", "0 out of 3 driver pods are ready"))
+        .isEqualTo("0 of 2 replicas are ready. 0 out of 3 driver pods are ready");
+    assertThat(waiting("Not started yet.", "Not started yet."))
+        .isEqualTo("Not started yet. Not started yet.");
+    assertThat(waiting("pod \"a\": long words…", "0 out of 3 driver pods are ready"))
+        .isEqualTo("pod \"a\": long words… 0 out of 3 driver pods are ready");
+  }
+
+  @Test
   void allPodsOfTheCurrentGenerationAreRunning() {
     var status = new PmemStatus().next(PmemCSIDeploymentStatus.NEW, found(daemonSet(3, 3, 3)), T1);
 
@@ -152,12 +162,24 @@ class PmemStatusTest {
     assertThat(PmemAnnouncements.of(told, running)).isEmpty();
   }
 
+  private static @Nullable String waiting(String controller, String nodes) {
+    var components =
+        List.of(
+            new DriverComponent("Controller", DriverComponent.NOT_READY, controller, null),
+            new DriverComponent("Node", DriverComponent.NOT_READY, nodes, null));
+    return new PmemStatus().next(PmemCSIDeploymentStatus.NEW, found(components), T1).reason();
+  }
+
   private static Findings found(DaemonSet workload) {
+    return found(List.of(Components.node(Optional.of(workload), SELECTOR, Optional::empty)));
+  }
+
+  private static Findings found(List<DriverComponent> components) {
     return new Findings(
         1,
         Optional.empty(),
         List.of(Findings.condition("DriverDeployed", true, "Driver deployed successfully.")),
-        List.of(Components.node(Optional.of(workload), SELECTOR, Optional::empty)),
+        components,
         List.of(),
         Optional.empty());
   }
