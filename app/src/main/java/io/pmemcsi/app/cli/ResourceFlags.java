@@ -21,7 +21,8 @@ final class ResourceFlags {
       order = 1,
       description =
           "Resources, in YAML or JSON; several documents are fine, and so are several -f; - is"
-              + " standard input.")
+              + " standard input. Of a folder the files that end in .json, .yaml or .yml are taken,"
+              + " by name; folders inside are not looked into.")
   private List<String> filenames = new ArrayList<>();
 
   @Option(
@@ -36,16 +37,17 @@ final class ResourceFlags {
   List<Document> documents(InputStream in) {
     if (filenames.isEmpty()) {
       throw new UsageException(
-          "say which resource: write -f and a file, or -f - for standard input");
+          "say which resource: write -f and a file or folder, or -f - for standard input");
     }
     if (filenames.contains("")) {
-      throw new UsageException("-f is empty: name a file with a resource");
+      throw new UsageException("-f is empty: name a file or folder with resources");
     }
     if (Collections.frequency(filenames, ResourceFile.STANDARD_INPUT) > 1) {
       throw new UsageException("-f - is given twice: standard input can be read only once");
     }
     return filenames.stream()
-        .flatMap(name -> ResourceFile.read(name, in).documents().stream())
+        .flatMap(name -> ResourceFile.readAll(name, in).stream())
+        .flatMap(file -> file.documents().stream())
         .toList();
   }
 

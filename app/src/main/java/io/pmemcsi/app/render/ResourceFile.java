@@ -44,8 +44,20 @@ public final class ResourceFile {
     this.documents = List.copyOf(documents);
   }
 
-  /** Reads a file, or standard input where its name is a dash. */
-  public static ResourceFile read(String name, InputStream in) {
+  /** Reads what a user names: a file, all files of a folder, or standard input for a dash. */
+  public static List<ResourceFile> readAll(String name, InputStream in) {
+    return isFolder(name)
+        ? ResourceFolder.files(Path.of(name)).stream()
+            .map(file -> read(file.toString(), in))
+            .toList()
+        : List.of(read(name, in));
+  }
+
+  private static boolean isFolder(String name) {
+    return !name.equals(STANDARD_INPUT) && Files.isDirectory(Path.of(name));
+  }
+
+  private static ResourceFile read(String name, InputStream in) {
     String label = name.equals(STANDARD_INPUT) ? "standard input" : name;
     return read(name, label, in);
   }

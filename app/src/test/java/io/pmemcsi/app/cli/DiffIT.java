@@ -97,9 +97,9 @@ class DiffIT {
 
   @Test
   void everyFileIsCompared(@TempDir Path folder) throws Exception {
-    Path file = Files.writeString(folder.resolve("templates.yaml"), templates());
+    Files.writeString(folder.resolve("templates.yaml"), templates());
 
-    assertThat(diff(resource("lvm", 3), "-f", file.toString())).as(err()).isEqualTo(1);
+    assertThat(diff(resource("lvm", 3), "-f", folder.toString())).as(err()).isEqualTo(1);
     assertThat(out())
         .containsSubsequence(
             "PmemCSIDeployment \"%s\": created".formatted(NAME),

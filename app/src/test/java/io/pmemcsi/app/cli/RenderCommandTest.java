@@ -144,9 +144,47 @@ class RenderCommandTest {
   }
 
   @Test
-  void aFolderIsRefused() {
+  void filesOfAFolderAreRenderedInTheOrderOfTheirNames() throws Exception {
+    for (String name : List.of("20.yml", "10.yaml", "30.json", "5.yaml")) {
+      Files.writeString(folder.resolve(name), MINIMAL.formatted("n" + name));
+    }
+    Files.writeString(folder.resolve("notes.txt"), "no resource");
+    Files.writeString(folder.resolve("yaml"), "no resource");
+    Path inside = Files.createDirectories(folder.resolve("inside.yaml"));
+    Files.writeString(inside.resolve("a.yaml"), MINIMAL.formatted("inside.example.org"));
+
+    assertThat(run("render", "-f", folder.toString())).as(err()).isZero();
+
+    assertThat(out().lines().filter(line -> line.matches("  name: n\\d+-.*-node")))
+        .containsExactly(
+            "  name: n10-yaml-node",
+            "  name: n20-yml-node",
+            "  name: n30-json-node",
+            "  name: n5-yaml-node");
+    assertThat(out()).doesNotContain("inside");
+  }
+
+  @Test
+  void aWrongFileOfAFolderIsNamedAndNothingIsPrinted() throws Exception {
+    Files.writeString(folder.resolve("a.yaml"), MINIMAL.formatted("a.example.org"));
+    Path wrong = Files.writeString(folder.resolve("pod.yaml"), "apiVersion: v1\nkind: Pod\n");
+
+    assertThat(run("render", "-f", folder.toString())).isEqualTo(1);
+    assertThat(err()).startsWith("pmem-csi: %s, document 1: v1 Pod is not".formatted(wrong));
+    assertThat(out()).isEmpty();
+  }
+
+  @Test
+  void aFolderWithoutResourcesIsRefused() throws Exception {
+    Files.writeString(folder.resolve("notes.txt"), "no resource");
+    Files.createDirectories(folder.resolve("inside.yaml"));
+
     assertThat(run("render", "-f", folder.toString())).isEqualTo(2);
-    assertThat(err()).isEqualTo("pmem-csi: %s is a folder: name a file in it\n".formatted(folder));
+    assertThat(err())
+        .startsWith(
+            "pmem-csi: %s has no file that ends in .json, .yaml or .yml: ".formatted(folder))
+        .hasLineCount(1);
+    assertThat(out()).isEmpty();
   }
 
   @ParameterizedTest
