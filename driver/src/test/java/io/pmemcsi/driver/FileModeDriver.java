@@ -32,6 +32,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 
 /** The real driver in this process, on file-backed devices, with a client on its socket. */
 public final class FileModeDriver implements AutoCloseable {
@@ -73,13 +74,19 @@ public final class FileModeDriver implements AutoCloseable {
   }
 
   static FileModeDriver start(Path folder, Outside outside, long pool) {
+    return start(folder, outside, pool, UnaryOperator.identity());
+  }
+
+  /** The same with somebody between the driver and its devices. */
+  static FileModeDriver start(
+      Path folder, Outside outside, long pool, UnaryOperator<DeviceManager> between) {
     DriverSettings settings = settings(folder);
     NodeDriver driver =
         NodeDriver.start(
             settings,
             new DriverMetrics(settings.driverName(), settings.nodeId()),
             outside,
-            (mode, _) -> devices(mode, settings, outside, pool));
+            (mode, _) -> between.apply(devices(mode, settings, outside, pool)));
     return new FileModeDriver(Optional.of(driver), connect(settings.endpoint().socket()));
   }
 

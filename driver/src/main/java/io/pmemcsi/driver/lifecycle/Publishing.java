@@ -87,7 +87,7 @@ public final class Publishing {
     volumes.withLock(
         volumeId,
         id -> {
-          Optional<LedgerEntry> before = volumes.find(volumeId);
+          Optional<LedgerEntry> before = volumes.find(volumeId).or(() -> volumes.named(volumeId));
           if (before.filter(entry -> !entry.parameters().ephemeral()).isPresent()) {
             throw RefusedException.exists(
                 "volume_id \"%s\" is that of a persistent volume".formatted(volumeId));
@@ -139,6 +139,13 @@ public final class Publishing {
   }
 
   private void unpublish(String volumeId, LedgerEntry entry, Path target) {
+    takeDown(entry, target);
+    if (entry.parameters().ephemeral()) {
+      volumes.delete(volumeId);
+    }
+  }
+
+  private void takeDown(LedgerEntry entry, Path target) {
     if (entry.parameters().kataContainers()) {
       kata.unpublish(entry, target);
     } else {
@@ -146,9 +153,6 @@ public final class Publishing {
     }
     Paths.remove(target);
     unfinished.clear(target);
-    if (entry.parameters().ephemeral()) {
-      volumes.delete(volumeId);
-    }
   }
 
   private void publishBlock(
@@ -220,8 +224,12 @@ public final class Publishing {
   private void giveUp(
       String volumeId, LedgerEntry entry, boolean fresh, Path target, RuntimeException reason) {
     try {
-      // also one that an earlier call has made, as long as nothing was put on it
-      if (fresh || formatter.isUntouched(entry)) {
+      if (fresh && mounts.table().at(target).isEmpty()) {
+        // nobody can have written to it: erasing would only take time
+        takeDown(entry, target);
+        volumes.discard(volumeId);
+      } else if (fresh || formatter.isUntouched(entry)) {
+        // also one that an earlier call has made, as long as nothing was put on it
         unpublish(volumeId, entry, target);
       }
     } catch (RuntimeException e) {

@@ -16,6 +16,7 @@ import io.pmemcsi.driver.volume.VolumeParameters;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -53,11 +54,25 @@ public final class Volumes {
 
   /** Deletes a volume; one that is not there was deleted before. */
   public void delete(String volumeId) {
+    delete(volumeId, entry -> entry.parameters().eraseAfter());
+  }
+
+  /**
+   * Deletes a volume that nobody was ever given. It is not erased: its memory holds what it held
+   * before, and a volume that is made there hides that as well as this one has.
+   */
+  void discard(String volumeId) {
+    delete(volumeId, _ -> false);
+  }
+
+  private void delete(String volumeId, Predicate<LedgerEntry> erase) {
     withLock(
         volumeId,
         id -> {
           refuseDamaged(id);
-          find(volumeId).ifPresentOrElse(this::deleteLocked, () -> refuseForeign(volumeId));
+          find(volumeId)
+              .ifPresentOrElse(
+                  entry -> deleteLocked(entry, erase.test(entry)), () -> refuseForeign(volumeId));
           return id;
         });
   }
@@ -232,7 +247,7 @@ public final class Volumes {
   private LedgerEntry createLocked(
       VolumeId id, String name, SizeRange size, VolumeParameters wanted) {
     refuseDamaged(id);
-    Optional<LedgerEntry> existing = ledger.find(id).or(() -> findByName(name));
+    Optional<LedgerEntry> existing = ledger.find(id).or(() -> named(name));
     if (existing.isPresent()) {
       return existing(existing.get(), name, size, wanted);
     }
@@ -256,8 +271,8 @@ public final class Volumes {
     return finish(entry, size, false);
   }
 
-  private Optional<LedgerEntry> findByName(String name) {
-    // ids of old releases were made in another way
+  /** The volume that was made with a name, whatever its id: old releases made ids in other ways. */
+  Optional<LedgerEntry> named(String name) {
     return ledger.entries().stream().filter(entry -> entry.name().equals(name)).findFirst();
   }
 
@@ -395,7 +410,7 @@ public final class Volumes {
     ledger.remove(entry.id());
   }
 
-  private void deleteLocked(LedgerEntry entry) {
+  private void deleteLocked(LedgerEntry entry, boolean erase) {
     if (isUnfinished(entry)) {
       lookAfterTools(entry);
     }
@@ -404,7 +419,7 @@ public final class Volumes {
     Optional<Contents> before = ledger.contents(entry.id());
     ledger.write(entry.id(), new Contents.Deleting());
     try {
-      devices.of(entry).delete(entry.id(), entry.parameters().eraseAfter());
+      devices.of(entry).delete(entry.id(), erase);
     } catch (DeviceException.InUse e) {
       // nothing was touched, so everything that is recorded about the content still holds
       before.ifPresent(contents -> ledger.write(entry.id(), contents));

@@ -1,0 +1,106 @@
+package io.pmemcsi.driver;
+
+import static io.pmemcsi.driver.Calls.mount;
+import static io.pmemcsi.driver.CsiAssert.assertThatCall;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import csi.v1.NodePublishVolumeRequest;
+import io.grpc.Status;
+import io.pmemcsi.driver.command.Command;
+import io.pmemcsi.driver.command.CommandRunner;
+import io.pmemcsi.driver.command.ProcessRunner;
+import io.pmemcsi.driver.device.DeviceManager;
+import io.pmemcsi.driver.mount.KernelMounts;
+import io.pmemcsi.driver.volume.DurableFiles;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** Volumes for one pod that could not be published are taken back, and erased only if needed. */
+class FailedEphemeralIT extends OwnScratch {
+
+  private final ProcessRunner real = new ProcessRunner();
+
+  /** Whether each device that was removed was to be erased. */
+  private final List<Boolean> erased = Collections.synchronizedList(new ArrayList<>());
+
+  private FileModeDriver watched(CommandRunner commands) {
+    return FileModeDriver.start(
+        scratch.folder(),
+        new Outside(commands, new DurableFiles(), new KernelMounts()),
+        FileModeDriver.POOL,
+        this::watching);
+  }
+
+  private DeviceManager watching(DeviceManager devices) {
+    return (DeviceManager)
+        Proxy.newProxyInstance(
+            DeviceManager.class.getClassLoader(),
+            new Class<?>[] {DeviceManager.class},
+            (_, method, arguments) -> {
+              if (method.getName().equals("delete")) {
+                erased.add((Boolean) arguments[1]);
+              }
+              try {
+                return method.invoke(devices, arguments);
+              } catch (InvocationTargetException e) {
+                throw e.getCause();
+              }
+            });
+  }
+
+  private CommandRunner failing(String program) {
+    return command -> real.run(command.program().equals(program) ? Command.of("false") : command);
+  }
+
+  private NodePublishVolumeRequest.Builder request(String type, String size, String... flags) {
+    return Calls.ephemeral(
+        "csi-x", scratch.pod("target"), mount(type, flags), Map.of("size", size));
+  }
+
+  @Test
+  void oneThatNobodyCouldWriteToIsRemovedWithoutErasing() {
+    try (FileModeDriver driver = watched(failing("mkfs.ext4"))) {
+      assertThatCall(() -> new Calls(driver).publish(request("ext4", "16Mi")))
+          .fails(Status.Code.INTERNAL, "exit code 1");
+    }
+    try (FileModeDriver driver = watched(real)) {
+      assertThatCall(() -> new Calls(driver).publish(request("ext4", "16Mi", "no-such-option")))
+          .fails(Status.Code.INTERNAL, "no-such-option");
+    }
+
+    assertThat(erased).containsExactly(false, false);
+    scratch.assertNothingLeft();
+  }
+
+  @Test
+  void oneThatStoodAtItsTargetIsErased() {
+    try (FileModeDriver driver = watched(failing("xfs_io"))) {
+      assertThatCall(() -> new Calls(driver).publish(request("xfs", "320Mi")))
+          .fails(Status.Code.INTERNAL, "exit code 1");
+    }
+
+    assertThat(erased).containsExactly(true);
+    scratch.assertNothingLeft();
+  }
+
+  @Test
+  void oneThatAPodHasHadIsErasedAlsoWhenALaterCallFails() {
+    try (FileModeDriver driver = watched(real)) {
+      Calls csi = new Calls(driver);
+      csi.publish(request("ext4", "16Mi"));
+
+      assertThatCall(() -> csi.publish(request("ext4", "16Mi").setReadonly(true)))
+          .fails(Status.Code.ALREADY_EXISTS, "writable");
+      assertThat(erased).as("a pod has it").isEmpty();
+      assertThat(scratch.mounts()).containsExactly(scratch.pod("target"));
+      csi.unpublish("csi-x", scratch.pod("target"));
+    }
+
+    assertThat(erased).containsExactly(true);
+  }
+}

@@ -1,0 +1,32 @@
+package io.pmemcsi.driver;
+
+import io.pmemcsi.driver.command.Command;
+import io.pmemcsi.driver.command.CommandRunner;
+import io.pmemcsi.driver.volume.DurableFiles;
+import java.io.IOException;
+import java.nio.file.Files;
+import org.junit.jupiter.api.AfterEach;
+
+/** A folder for each test, which starts its drivers in it, and a look for leaks at the end. */
+abstract class OwnScratch {
+
+  final Scratch scratch = new Scratch();
+
+  @AfterEach
+  void lookForLeaks() throws IOException {
+    try (scratch) {
+      // NodeUnstageVolume leaves it: it is kubelet's
+      Files.deleteIfExists(scratch.pod("staging"));
+      scratch.assertNothingLeft();
+    }
+  }
+
+  /** A driver whose commands go through other hands. */
+  final FileModeDriver start(CommandRunner runner) {
+    return FileModeDriver.start(scratch.folder(), runner, new DurableFiles(), FileModeDriver.POOL);
+  }
+
+  static boolean attaches(Command command) {
+    return command.program().equals("losetup") && command.argv().contains("--find");
+  }
+}
