@@ -209,7 +209,13 @@ class CreateVolumeConformanceIT extends SharedDriver {
 
   @Test
   void onePebibyteIsRefused() {
-    assertThatCall(() -> csi.create("pvc", 1L << 50)).fails(Code.RESOURCE_EXHAUSTED);
+    assertThatCall(() -> csi.create("pvc", 1L << 50))
+        .fails(Code.RESOURCE_EXHAUSTED, "not enough space for 1125899906842624 bytes");
+  }
+
+  @Test
+  void theLargestNumberOfBytesIsRefused() {
+    assertThatCall(() -> csi.create("pvc", Long.MAX_VALUE)).fails(Code.RESOURCE_EXHAUSTED);
   }
 
   @ParameterizedTest

@@ -34,14 +34,13 @@ class FormatOnceIT extends OwnDriver {
 
   @Override
   @AfterEach
-  void stopAndLookForLeaks() {
+  void stop() {
     driver
         .controller()
         .listVolumes(ListVolumesRequest.getDefaultInstance())
         .getEntriesList()
         .forEach(entry -> csi.delete(entry.getVolume().getVolumeId()));
-    runner.run(Command.of("rm", "-df", scratch.pod("staging").toString()));
-    super.stopAndLookForLeaks();
+    super.stop();
   }
 
   private Volume formatted() throws IOException {

@@ -1,15 +1,17 @@
 package io.pmemcsi.driver;
 
 import io.pmemcsi.driver.command.ProcessRunner;
+import io.pmemcsi.driver.lifecycle.AuditReport.Finding;
+import io.pmemcsi.driver.lifecycle.AuditReport.Kind;
 import io.pmemcsi.driver.loop.LoopDevices;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
 /** A driver for each test, which may be stopped, changed behind its back and started again. */
-abstract class OwnDriver {
+abstract class OwnDriver extends OwnScratch {
 
-  final Scratch scratch = new Scratch();
   final ProcessRunner runner = new ProcessRunner();
   FileModeDriver driver;
   Calls csi;
@@ -21,16 +23,18 @@ abstract class OwnDriver {
   }
 
   @AfterEach
-  void stopAndLookForLeaks() {
+  void stop() {
     driver.close();
-    try (scratch) {
-      scratch.assertNothingLeft();
-    }
   }
 
   final void restart() {
     driver.close();
     start();
+  }
+
+  /** What the driver has found when it was started. */
+  final List<Kind> findings() {
+    return driver.driver().startAudit().findings().stream().map(Finding::kind).toList();
   }
 
   /** The file that stands for the memory of a volume. */

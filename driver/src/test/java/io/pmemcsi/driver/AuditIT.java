@@ -1,0 +1,160 @@
+package io.pmemcsi.driver;
+
+import static io.pmemcsi.driver.Calls.MIB;
+import static io.pmemcsi.driver.Calls.mount;
+import static io.pmemcsi.driver.CsiAssert.assertThatCall;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import csi.v1.Volume;
+import io.grpc.Status;
+import io.pmemcsi.driver.lifecycle.AuditReport.Kind;
+import io.pmemcsi.driver.loop.LoopDevices;
+import io.pmemcsi.driver.volume.Contents;
+import io.pmemcsi.driver.volume.DeviceMode;
+import io.pmemcsi.driver.volume.DurableFiles;
+import io.pmemcsi.driver.volume.Ledger;
+import io.pmemcsi.driver.volume.LedgerEntry;
+import io.pmemcsi.driver.volume.VolumeId;
+import io.pmemcsi.driver.volume.VolumeParameters;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+
+/** Ledger and devices that disagree, and what the driver makes of it. */
+class AuditIT extends OwnDriver {
+
+  @Test
+  void aDamagedEntryBlocksItsVolumeOnlyAndIsReported() throws IOException {
+    Volume damaged = csi.create("pvc-1", 16 * MIB);
+    Volume fine = csi.create("pvc-2", 16 * MIB);
+    driver.close();
+    Path entry = scratch.state().resolve(damaged.getVolumeId() + ".json");
+    String content = Files.readString(entry);
+    Files.writeString(entry, content.substring(0, 20));
+    start();
+
+    assertThat(findings()).containsExactly(Kind.DAMAGED_RECORD);
+    assertThatCall(() -> csi.create("pvc-1", 16 * MIB))
+        .fails(Status.Code.FAILED_PRECONDITION, entry.toString());
+    assertThatCall(() -> csi.delete(damaged.getVolumeId()))
+        .fails(Status.Code.FAILED_PRECONDITION, "damaged");
+    assertThatCall(() -> csi.stage(damaged, scratch.pod("staging"), mount("")))
+        .fails(Status.Code.FAILED_PRECONDITION, "damaged");
+    csi.unstage(damaged.getVolumeId(), scratch.pod("staging"));
+    csi.unpublish(damaged.getVolumeId(), scratch.pod("target"));
+    csi.delete(fine.getVolumeId());
+    assertThat(entry).hasContent(content.substring(0, 20));
+
+    Files.writeString(entry, content);
+    restart();
+    csi.delete(damaged.getVolumeId());
+  }
+
+  @Test
+  void aDeviceThatTheLedgerDoesNotKnowIsReportedAndLeftAlone() throws IOException {
+    VolumeId id = VolumeId.fromName("stranger");
+    Files.createDirectories(image(id.value()).getParent());
+    Files.write(image(id.value()), new byte[1 << 20]);
+    restart();
+
+    assertThat(findings()).containsExactly(Kind.DEVICE_WITHOUT_RECORD);
+    assertThatCall(() -> csi.delete(id.value()))
+        .fails(Status.Code.FAILED_PRECONDITION, "did not make it");
+    assertThatCall(() -> csi.create("stranger", MIB)).fails(Status.Code.INTERNAL, "left alone");
+    assertThat(NodeDriver.audit(FileModeDriver.settings(scratch.folder())).toString())
+        .contains("device-without-record")
+        .contains(id.value());
+    assertThat(image(id.value())).exists();
+    assertThat(new LoopDevices(runner).of(image(id.value()))).isEmpty();
+
+    Files.delete(image(id.value()));
+  }
+
+  @Test
+  void aVolumeWhoseDeviceIsGoneIsReportedAndKept() throws IOException {
+    Volume volume = csi.create("pvc-1", 16 * MIB);
+    driver.close();
+    detach(volume.getVolumeId());
+    Files.delete(image(volume.getVolumeId()));
+    start();
+
+    assertThat(findings()).containsExactly(Kind.RECORD_WITHOUT_DEVICE);
+    assertThatCall(() -> csi.stage(volume, scratch.pod("staging"), mount("")))
+        .fails(Status.Code.NOT_FOUND, "gone");
+    csi.delete(volume.getVolumeId());
+  }
+
+  @Test
+  void aDeviceThatIsSmallerThanRecordedIsReported() {
+    Volume volume = csi.create("pvc-1", 16 * MIB);
+    driver.close();
+    Ledger ledger = Ledger.open(scratch.state(), new DurableFiles());
+    ledger.write(ledger.find(new VolumeId(volume.getVolumeId())).orElseThrow().withSize(32 * MIB));
+    start();
+
+    assertThat(driver.driver().startAudit().findings())
+        .singleElement()
+        .satisfies(
+            finding -> {
+              assertThat(finding.kind()).isEqualTo(Kind.DEVICE_TOO_SMALL);
+              assertThat(finding.text()).contains("33554432").contains("16777216");
+            });
+    csi.delete(volume.getVolumeId());
+  }
+
+  @Test
+  void aDeletionThatWasInterruptedIsReportedAndCanBeFinished() {
+    Volume volume = csi.create("pvc-1", 16 * MIB);
+    driver.close();
+    Ledger.open(scratch.state(), new DurableFiles())
+        .write(new VolumeId(volume.getVolumeId()), new Contents.Deleting());
+    start();
+
+    assertThat(findings()).containsExactly(Kind.UNFINISHED_DELETE);
+    assertThatCall(() -> csi.create("pvc-1", 16 * MIB))
+        .fails(Status.Code.ABORTED, "call DeleteVolume again");
+    assertThatCall(() -> csi.stage(volume, scratch.pod("staging"), mount("")))
+        .fails(Status.Code.FAILED_PRECONDITION, "is being deleted");
+    csi.delete(volume.getVolumeId());
+  }
+
+  @Test
+  void recordsOfVolumesThatNeverWereAreRemoved() {
+    driver.close();
+    Ledger ledger = Ledger.open(scratch.state(), new DurableFiles());
+    ledger.write(VolumeId.fromName("pvc-1"), new Contents.Creating());
+    start();
+
+    assertThat(findings()).containsExactly(Kind.STALE_RECORD);
+    restart();
+    assertThat(findings()).isEmpty();
+  }
+
+  @Test
+  void aVolumeOfAModeThatCannotBeUsedIsReportedAndTheOthersAreServed() {
+    Volume fine = csi.create("pvc-1", 16 * MIB);
+    VolumeId other = VolumeId.fromName("pvc-2");
+    driver.close();
+    Ledger ledger = Ledger.open(scratch.state(), new DurableFiles());
+    ledger.write(other, Contents.Blank.wiped());
+    ledger.write(
+        new LedgerEntry(other, 16 * MIB, VolumeParameters.DEFAULTS.named("pvc-2", DeviceMode.LVM)));
+
+    start();
+
+    assertThat(driver.driver().startAudit().findings())
+        .singleElement()
+        .satisfies(
+            finding -> {
+              assertThat(finding.volume()).isEqualTo(other);
+              assertThat(finding.kind()).isEqualTo(Kind.MODE_UNAVAILABLE);
+              assertThat(finding.text()).contains("lvm").contains("no tool for it");
+            });
+    assertThatCall(() -> csi.delete(other.value())).fails(Status.Code.INTERNAL, "no tool for it");
+    csi.delete(fine.getVolumeId());
+    driver.close();
+    Ledger.open(scratch.state(), new DurableFiles()).remove(other);
+    start();
+  }
+}

@@ -1,0 +1,181 @@
+package io.pmemcsi.driver;
+
+import static io.pmemcsi.driver.Calls.MIB;
+import static io.pmemcsi.driver.Calls.mount;
+import static io.pmemcsi.driver.CsiAssert.assertThatCall;
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+import csi.v1.GetCapacityRequest;
+import csi.v1.Volume;
+import io.grpc.Context;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.pmemcsi.driver.command.Command;
+import io.pmemcsi.driver.command.CommandResult;
+import io.pmemcsi.driver.command.CommandRunner;
+import io.pmemcsi.driver.command.ProcessRunner;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+
+/** Commands that fail, hang or outlive their call; and how few of them it takes. */
+class CommandFaultsIT extends OwnScratch {
+
+  @Test
+  void aFailingCommandReachesTheCallerAndLeavesNothing() {
+    ProcessRunner real = new ProcessRunner();
+    CommandRunner noLoopDevices =
+        command ->
+            real.run(
+                attaches(command)
+                    ? Command.of("sh", "-c", "echo losetup: cannot find an unused one >&2; exit 1")
+                    : command);
+    try (FileModeDriver driver = start(noLoopDevices)) {
+
+      assertThatCall(() -> new Calls(driver).create("pvc", 16 * MIB))
+          .fails(Status.Code.INTERNAL, "cannot find an unused one");
+    }
+  }
+
+  @Test
+  void aFailedCreationThatCannotBeUndoneIsFinishedByTheNextCall() {
+    ProcessRunner real = new ProcessRunner();
+    boolean[] broken = {true};
+    CommandRunner sometimes =
+        command -> {
+          if (broken[0] && attaches(command)) {
+            real.run(command);
+          }
+          boolean fails = broken[0] && (attaches(command) || command.argv().contains("--detach"));
+          return real.run(fails ? Command.of("false") : command);
+        };
+    try (FileModeDriver driver = start(sometimes)) {
+      Calls csi = new Calls(driver);
+      assertThatCall(() -> csi.create("pvc", 16 * MIB)).fails(Status.Code.ABORTED, "taken back");
+      assertThat(NodeDriver.audit(FileModeDriver.settings(scratch.folder())).toString())
+          .contains("unfinished-create");
+
+      broken[0] = false;
+      csi.create("pvc", 16 * MIB);
+      csi.deleteByName("pvc");
+    }
+  }
+
+  @Test
+  void aCancelledCallKillsItsCommandAndCanBeRepeated() throws Exception {
+    CountDownLatch formatting = new CountDownLatch(1);
+    CountDownLatch killed = new CountDownLatch(1);
+    ProcessRunner real = new ProcessRunner();
+    CommandRunner hanging =
+        command -> {
+          if (command.program().startsWith("mkfs") && formatting.getCount() > 0) {
+            formatting.countDown();
+            try {
+              return real.run(Command.of("sleep", "600"));
+            } finally {
+              killed.countDown();
+            }
+          }
+          return real.run(command);
+        };
+    try (FileModeDriver driver = start(hanging)) {
+      Calls csi = new Calls(driver);
+      Volume volume = csi.create("pvc", 16 * MIB);
+      Context.CancellableContext call = Context.current().withCancellation();
+      Runnable stage =
+          () ->
+              assertThatExceptionOfType(StatusRuntimeException.class)
+                  .isThrownBy(() -> csi.stage(volume, scratch.pod("staging"), mount("")));
+      Thread caller = Thread.ofVirtual().start(call.wrap(stage));
+      assertThat(formatting.await(120, SECONDS)).isTrue();
+
+      call.cancel(null);
+
+      assertThat(killed.await(120, SECONDS)).isTrue();
+      caller.join();
+      await()
+          .atMost(120, SECONDS)
+          .ignoreExceptions()
+          .until(
+              () -> {
+                csi.stage(volume, scratch.pod("staging"), mount(""));
+                return true;
+              });
+      csi.unstage(volume.getVolumeId(), scratch.pod("staging"));
+      csi.delete(volume.getVolumeId());
+    }
+  }
+
+  @Test
+  void aCancelledCreationLeavesNothingAndTheCapacityStaysKnown() throws Exception {
+    CountDownLatch attaching = new CountDownLatch(1);
+    ProcessRunner real = new ProcessRunner();
+    CommandRunner hanging =
+        command -> {
+          CommandResult result = real.run(command);
+          if (attaches(command)) {
+            attaching.countDown();
+            return real.run(Command.of("sleep", "600"));
+          }
+          return result;
+        };
+    try (FileModeDriver driver = start(hanging)) {
+      Calls csi = new Calls(driver);
+      Context.CancellableContext call = Context.current().withCancellation();
+      Runnable create =
+          () ->
+              assertThatExceptionOfType(StatusRuntimeException.class)
+                  .isThrownBy(() -> csi.create("pvc", 16 * MIB));
+      Thread caller = Thread.ofVirtual().start(call.wrap(create));
+      assertThat(attaching.await(120, SECONDS)).isTrue();
+
+      call.cancel(null);
+
+      caller.join();
+      await().atMost(120, SECONDS).untilAsserted(scratch::assertNothingLeft);
+      assertThat(
+              driver
+                  .controller()
+                  .getCapacity(GetCapacityRequest.getDefaultInstance())
+                  .getAvailableCapacity())
+          .isEqualTo(FileModeDriver.POOL);
+    }
+  }
+
+  /**
+   * All else that has to be done is done by the kernel; losetup is only asked where devices are.
+   */
+  @Test
+  void aVolumeForAPodTakesACommandForTheDeviceAndOneForTheFilesystem() throws IOException {
+    List<String> programs = Collections.synchronizedList(new ArrayList<>());
+    ProcessRunner real = new ProcessRunner();
+    CommandRunner counting =
+        command -> {
+          if (!command.argv().contains("--list")) {
+            programs.add(command.program());
+          }
+          return real.run(command);
+        };
+    try (FileModeDriver driver = start(counting)) {
+      Calls csi = new Calls(driver);
+      programs.clear();
+
+      Volume volume = csi.create("pvc", 16 * MIB);
+      csi.stage(volume, scratch.pod("staging"), mount("ext4"));
+      csi.publish(volume, scratch.pod("staging"), scratch.pod("pod"), mount("ext4"));
+
+      assertThat(programs).containsExactly("losetup", "mkfs.ext4");
+      csi.unpublish(volume.getVolumeId(), scratch.pod("pod"));
+      csi.unstage(volume.getVolumeId(), scratch.pod("staging"));
+      csi.delete(volume.getVolumeId());
+    }
+    Files.delete(scratch.pod("staging"));
+  }
+}

@@ -1,0 +1,103 @@
+package io.pmemcsi.driver;
+
+import static io.pmemcsi.driver.Calls.MIB;
+import static io.pmemcsi.driver.Calls.block;
+import static io.pmemcsi.driver.Calls.mount;
+import static io.pmemcsi.driver.CsiAssert.assertThatCall;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import csi.v1.Volume;
+import io.grpc.Status;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+
+/** What somebody uses is neither erased nor deleted, and what is not ours is not unmounted. */
+class InUseIT extends OwnDriver {
+
+  @Test
+  void aVolumeInUseIsNeitherErasedNorDeleted() throws IOException {
+    Volume volume = csi.create("pvc-1", 16 * MIB);
+    Path staging = scratch.pod("staging");
+    csi.stage(volume, staging, mount("ext4"));
+    Files.writeString(staging.resolve("data"), "precious");
+
+    assertThatCall(() -> csi.delete(volume.getVolumeId()))
+        .fails(Status.Code.FAILED_PRECONDITION, "mounted at " + staging);
+
+    assertThat(staging.resolve("data")).hasContent("precious");
+    csi.unstage(volume.getVolumeId(), staging);
+    csi.stage(volume, staging, mount("ext4"));
+    assertThat(staging.resolve("data")).hasContent("precious");
+    csi.unstage(volume.getVolumeId(), staging);
+    csi.delete(volume.getVolumeId());
+    Files.delete(staging);
+  }
+
+  @Test
+  void aRawBlockVolumeInUseIsNotDeleted() {
+    Volume volume = csi.create("pvc-1", 16 * MIB);
+    csi.publish(volume, scratch.pod("staging"), scratch.pod("raw"), block());
+
+    assertThatCall(() -> csi.delete(volume.getVolumeId()))
+        .fails(Status.Code.FAILED_PRECONDITION, "mounted at " + scratch.pod("raw"));
+
+    csi.unpublish(volume.getVolumeId(), scratch.pod("raw"));
+    csi.delete(volume.getVolumeId());
+  }
+
+  @Test
+  void aVolumeMountedByAnAdministratorIsNotDeleted() throws IOException {
+    Volume volume = csi.create("pvc-1", 16 * MIB);
+    Path staging = scratch.pod("staging");
+    csi.stage(volume, staging, mount("ext4"));
+    csi.unstage(volume.getVolumeId(), staging);
+    String device = device(volume.getVolumeId()).toString();
+    // in a mount namespace of its own, where no mount table of ours can see it
+    Process holder =
+        new ProcessBuilder(
+                "unshare",
+                "-m",
+                "sh",
+                "-c",
+                "mount " + device + " " + staging + " && echo up && exec sleep 600")
+            .start();
+    try {
+      assertThat(holder.inputReader().readLine()).isEqualTo("up");
+
+      assertThatCall(() -> csi.delete(volume.getVolumeId()))
+          .fails(Status.Code.FAILED_PRECONDITION, "in use");
+    } finally {
+      holder.destroyForcibly().onExit().join();
+    }
+    csi.stage(volume, staging, mount("ext4"));
+    csi.unstage(volume.getVolumeId(), staging);
+    csi.delete(volume.getVolumeId());
+    Files.delete(staging);
+  }
+
+  @Test
+  void unmountingTouchesOnlyTheOwnVolume() throws IOException {
+    Volume one = csi.create("pvc-1", 16 * MIB);
+    Volume two = csi.create("pvc-2", 16 * MIB);
+    Volume kata =
+        csi.create(Calls.request("pvc-3", 16 * MIB).putParameters("kataContainers", "true"));
+    csi.stage(one, scratch.pod("one"), mount("ext4"));
+
+    assertThatCall(() -> csi.unpublish(kata.getVolumeId(), scratch.pod("one")))
+        .fails(Status.Code.FAILED_PRECONDITION, "is not this volume");
+    assertThatCall(() -> csi.unstage(two.getVolumeId(), scratch.pod("one")))
+        .fails(Status.Code.FAILED_PRECONDITION, "is not this volume");
+    assertThatCall(() -> csi.unpublish(two.getVolumeId(), scratch.pod("one")))
+        .fails(Status.Code.FAILED_PRECONDITION, "is not this volume");
+    assertThatCall(() -> csi.stage(two, scratch.pod("one"), mount("ext4")))
+        .fails(Status.Code.ALREADY_EXISTS, "something else is mounted");
+
+    csi.unstage(one.getVolumeId(), scratch.pod("one"));
+    csi.delete(one.getVolumeId());
+    csi.delete(two.getVolumeId());
+    csi.delete(kata.getVolumeId());
+    Files.delete(scratch.pod("one"));
+  }
+}

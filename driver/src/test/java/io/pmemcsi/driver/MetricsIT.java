@@ -1,0 +1,78 @@
+package io.pmemcsi.driver;
+
+import static io.pmemcsi.driver.Calls.MIB;
+import static io.pmemcsi.driver.CsiAssert.assertThatCall;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import csi.v1.Volume;
+import io.grpc.Status;
+import io.pmemcsi.driver.volume.VolumeId;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+
+/** What the driver tells Prometheus. */
+class MetricsIT extends OwnDriver {
+
+  @Test
+  void metricsTellTheAmountsTheCallsAndTheVersion() throws Exception {
+    Volume volume = csi.create("pvc", 4 * MIB);
+    assertThatCall(() -> csi.create("", MIB)).fails(Status.Code.INVALID_ARGUMENT);
+    csi.delete(volume.getVolumeId());
+
+    String metrics = get("/metrics");
+    String labels = "{driver_name=\"pmem-csi.intel.com\",node=\"node-1\"} ";
+    assertThat(metrics)
+        .contains("pmem_amount_available" + labels)
+        .contains("pmem_amount_max_volume_size" + labels)
+        .contains("pmem_amount_managed" + labels)
+        .contains("pmem_amount_total" + labels)
+        .contains(
+            "csi_plugin_operations_seconds_count{driver_name=\"pmem-csi.intel.com\",grpc_status_code=\"OK\",method_name=\"/csi.v1.Controller/CreateVolume\"}"
+                + " 1")
+        .contains("grpc_status_code=\"InvalidArgument\"")
+        .contains("le=\"600.0\"")
+        .contains("build_info{version=")
+        .contains("jvm_memory")
+        .contains("process_")
+        .contains("pmem_csi_audit_findings{kind=\"device-without-record\"} 0");
+    assertThat(get("/metrics/simple")).contains("build_info").doesNotContain("pmem_");
+  }
+
+  @Test
+  void theMetricFollowsWhatIsFoundAndResolvedWhileTheDriverRuns() throws Exception {
+    Path stray = image(VolumeId.fromName("stranger").value());
+    Files.createDirectories(stray.getParent());
+    Files.write(stray, new byte[1 << 20]);
+    restart();
+    String strays = "pmem_csi_audit_findings{kind=\"device-without-record\"} ";
+    assertThat(get("/metrics")).contains(strays + 1);
+
+    Files.delete(stray);
+    driver.driver().lookAgain();
+    assertThat(get("/metrics")).contains(strays + 0);
+
+    Files.write(stray, new byte[1 << 20]);
+    // the first look may meet a call at work
+    driver.driver().lookAgain();
+    driver.driver().lookAgain();
+    assertThat(get("/metrics")).contains(strays + 1);
+    Files.delete(stray);
+  }
+
+  private String get(String path) throws Exception {
+    int port = driver.driver().metricsPort().orElseThrow();
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      return client
+          .send(
+              HttpRequest.newBuilder(URI.create("http://127.0.0.1:%d%s".formatted(port, path)))
+                  .build(),
+              HttpResponse.BodyHandlers.ofString())
+          .body();
+    }
+  }
+}

@@ -1,0 +1,108 @@
+package io.pmemcsi.driver;
+
+import static io.pmemcsi.driver.Calls.MIB;
+import static io.pmemcsi.driver.Calls.mount;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import csi.v1.GetCapacityRequest;
+import csi.v1.ListVolumesRequest;
+import csi.v1.Volume;
+import io.pmemcsi.driver.command.Command;
+import io.pmemcsi.driver.volume.StateLock;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+/** What a driver finds again after it was stopped, or its node. */
+class RestartIT extends OwnDriver {
+
+  @Test
+  void volumesAndCapacityAreTheSameAfterARestart() {
+    Volume volume = csi.create("pvc-1", 100 * MIB);
+    long free = free();
+
+    restart();
+
+    assertThat(free()).isEqualTo(free).isEqualTo(FileModeDriver.POOL - 100 * MIB);
+    assertThat(
+            driver
+                .controller()
+                .listVolumes(ListVolumesRequest.getDefaultInstance())
+                .getEntriesList())
+        .extracting(entry -> entry.getVolume().getVolumeId())
+        .containsExactly(volume.getVolumeId());
+    assertThat(csi.create("pvc-1", 100 * MIB)).isEqualTo(volume);
+    assertThat(findings()).isEmpty();
+    csi.delete(volume.getVolumeId());
+    assertThat(free()).isEqualTo(FileModeDriver.POOL);
+  }
+
+  private long free() {
+    return driver
+        .controller()
+        .getCapacity(GetCapacityRequest.getDefaultInstance())
+        .getAvailableCapacity();
+  }
+
+  @Test
+  void aDeviceAfterARebootIsAttachedAgain() throws IOException {
+    Volume volume = csi.create("pvc-1", 16 * MIB);
+    csi.stage(volume, scratch.pod("staging"), mount("ext4"));
+    Files.writeString(scratch.pod("staging").resolve("data"), "kept");
+    // what a reboot does: no mounts, no loop devices, the files stay
+    driver.close();
+    runner.run(Command.of("umount", scratch.pod("staging").toString()));
+    detach(volume.getVolumeId());
+    start();
+
+    csi.stage(volume, scratch.pod("staging"), mount("ext4"));
+
+    assertThat(scratch.pod("staging").resolve("data")).hasContent("kept");
+    csi.unstage(volume.getVolumeId(), scratch.pod("staging"));
+    csi.delete(volume.getVolumeId());
+    Files.delete(scratch.pod("staging"));
+  }
+
+  @Test
+  void aSecondDriverIsKeptAwayFromTheStateFolderAsLongAsThereIsOne() {
+    assertThatThrownBy(() -> StateLock.take(scratch.state(), Duration.ZERO))
+        .hasMessageContaining("another driver uses the state folder " + scratch.state());
+
+    driver.close();
+    StateLock.take(scratch.state(), Duration.ZERO).close();
+    start();
+  }
+
+  /** The kernel tells of mounts and loop devices by their real paths. */
+  @Test
+  void theStateFolderMayBeBehindASymbolicLink() throws IOException {
+    driver.close();
+    Path link = Files.createSymbolicLink(scratch.folder().resolve("link"), scratch.folder());
+    DriverSettings settings = FileModeDriver.settings(link);
+    Path target = scratch.pod("target");
+    Path staging = scratch.pod("staging");
+
+    try (NodeDriver _ = NodeDriver.start(settings);
+        FileModeDriver client = FileModeDriver.elsewhere(link)) {
+      Calls linked = new Calls(client);
+      Volume volume =
+          linked.create(Calls.request("kata", 64 * MIB).putParameters("kataContainers", "true"));
+      linked.stage(volume, staging, mount("ext4"));
+      linked.publish(volume, staging, target, mount("ext4"));
+      linked.publish(volume, staging, target, mount("ext4"));
+
+      assertThat(NodeDriver.audit(settings).findings()).isEmpty();
+      // staged, shown to the pod, and once in between
+      assertThat(scratch.mounts()).hasSize(3);
+      linked.unpublish(volume.getVolumeId(), target);
+      linked.unstage(volume.getVolumeId(), staging);
+      linked.delete(volume.getVolumeId());
+    }
+    Files.delete(staging);
+    Files.delete(link);
+    start();
+  }
+}
