@@ -169,7 +169,25 @@ class DiffIT {
     assertThat(diff(templates().replace("diff.templates.", "diff.renamed."))).isEqualTo(1);
     assertThat(out())
         .contains("the operator would write nothing: driverName cannot change")
-        .contains("1 PersistentVolume (diff-volume)");
+        .contains("1 PersistentVolume (diff-volume)")
+        .contains("0 created, 1 changed, ");
+  }
+
+  /** Volumes need the former driver, and kubelets its CSIDriver: the operator makes it again. */
+  @Test
+  void csiDriverThatIsMadeAgainWhileVolumesHoldARenameBackIsShown() {
+    settleTemplates();
+    sandbox.create(volume("diff.templates.example.com"));
+    var former = client.storage().v1().csiDrivers().withName("diff.templates.example.com");
+    former.delete();
+
+    assertThat(diff(templates().replace("diff.templates.", "diff.renamed."))).isEqualTo(1);
+
+    assertThat(out())
+        .contains("CSIDriver \"diff.templates.example.com\": created")
+        .contains("the operator would write nothing else: driverName cannot change")
+        .contains("1 created, 1 changed, ");
+    assertThat(former.get()).isNull();
   }
 
   @Test

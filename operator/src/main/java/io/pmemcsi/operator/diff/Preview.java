@@ -12,6 +12,7 @@ import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.operator.Rendering;
 import io.pmemcsi.operator.diff.ObjectDiff.Fate;
 import io.pmemcsi.operator.engine.Blueprint;
+import io.pmemcsi.operator.engine.Cluster;
 import io.pmemcsi.operator.engine.DryRunCluster;
 import io.pmemcsi.operator.engine.DryRunCluster.Intent;
 import io.pmemcsi.operator.engine.Engine;
@@ -32,6 +33,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -104,13 +106,35 @@ public final class Preview {
           List.of("managementState is Unmanaged: the operator leaves all objects as they are"));
     }
     Blueprint blueprint = generic.blueprint(resource);
-    List<String> obstacles = generic.obstacles(resource);
-    return obstacles.isEmpty()
+    GenericPreview.Hindrance hindrance = generic.hindrance(resource);
+    return hindrance.reasons().isEmpty()
         ? run(resource, live, blueprint, FormerLabels.DROP)
-        : new ResourceDiff(
-            List.of(own(resource, live)),
-            List.of(),
-            obstacles.stream().map("the operator would write nothing: "::concat).toList());
+        : hindered(resource, live, hindrance);
+  }
+
+  private ResourceDiff hindered(
+      CSIDriverDeployment resource,
+      Optional<HasMetadata> live,
+      GenericPreview.Hindrance hindrance) {
+    ResourceDiff rest =
+        hindrance
+            .restored()
+            .map(
+                object ->
+                    run(
+                        resource,
+                        live,
+                        FormerLabels.DROP,
+                        (engine, cluster) -> engine.restore(Owner.of(resource), object, cluster)))
+            .orElseGet(() -> new ResourceDiff(List.of(own(resource, live)), List.of(), List.of()));
+    String verdict =
+        rest.objects().size() == 1
+            ? "the operator would write nothing: "
+            : "the operator would write nothing else: ";
+    return new ResourceDiff(
+        rest.objects(),
+        rest.conflicts(),
+        hindrance.reasons().stream().map(verdict::concat).toList());
   }
 
   private ResourceDiff run(
@@ -118,6 +142,18 @@ public final class Preview {
       Optional<HasMetadata> live,
       Blueprint blueprint,
       FormerLabels formerLabels) {
+    return run(
+        resource,
+        live,
+        formerLabels,
+        (engine, cluster) -> engine.bring(Owner.of(resource), blueprint, cluster));
+  }
+
+  private ResourceDiff run(
+      HasMetadata resource,
+      Optional<HasMetadata> live,
+      FormerLabels formerLabels,
+      BiFunction<Engine, Cluster, Outcome> play) {
     boolean template = resource instanceof CSIDriverDeployment;
     String manager = template ? GenericReconciler.FIELD_MANAGER : PmemReconciler.FIELD_MANAGER;
     var marks = new Marks(HasMetadata.getGroup(resource.getClass()));
@@ -125,8 +161,8 @@ public final class Preview {
         new DryRunCluster(
             client, manager, marks, template ? GenericPreview.kinds() : PmemPreview.kinds());
     Outcome outcome =
-        new Engine(marks, manager, formerLabels, client.getKubernetesSerialization())
-            .bring(Owner.of(resource), blueprint, cluster);
+        play.apply(
+            new Engine(marks, manager, formerLabels, client.getKubernetesSerialization()), cluster);
     var diffs = new ArrayList<ObjectDiff>();
     diffs.add(own(resource, live));
     cluster.intents().stream().map(intent -> diff(intent, outcome)).forEach(diffs::add);

@@ -6,7 +6,10 @@ import io.fabric8.kubernetes.api.model.storage.CSIDriverSpec;
 import io.fabric8.kubernetes.api.model.storage.TokenRequest;
 import io.fabric8.kubernetes.api.model.storage.TokenRequestBuilder;
 import io.pmemcsi.api.Written;
+import io.pmemcsi.api.generic.CSIDriverDeployment;
 import io.pmemcsi.api.generic.CSIDriverOptions;
+import io.pmemcsi.api.generic.GenericSettings;
+import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.KubernetesVersion;
 import io.pmemcsi.operator.facts.ServedApi;
 import java.util.List;
@@ -15,12 +18,24 @@ import java.util.Optional;
 /** What Kubernetes is told about a driver, as far as the server's version understands it. */
 record DriverObject(GenericDriver driver) {
 
+  /** Of a driver that volumes still need although the resource names another one by now. */
+  static CSIDriver ofFormer(
+      String former,
+      CSIDriverDeployment resource,
+      GenericSettings settings,
+      OperatorConfig config,
+      ClusterFacts facts) {
+    var metadata = resource.getMetadata();
+    return new DriverObject(
+            new GenericDriver(metadata.getNamespace(), metadata.getName(), settings, config, facts))
+        .csiDriver(former);
+  }
+
   CSIDriver csiDriver() {
     return csiDriver(driver.driverName());
   }
 
-  /** The same under another name. */
-  CSIDriver csiDriver(String name) {
+  private CSIDriver csiDriver(String name) {
     CSIDriverOptions options = driver.settings().csiDriver();
     CSIDriver object =
         new CSIDriverBuilder()

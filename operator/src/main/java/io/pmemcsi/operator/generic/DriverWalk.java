@@ -148,12 +148,7 @@ final class DriverWalk {
       GenericSettings settings,
       OperatorConfig current,
       Context<CSIDriverDeployment> context) {
-    var metadata = resource.getMetadata();
-    HasMetadata object =
-        new DriverObject(
-                new GenericDriver(
-                    metadata.getNamespace(), metadata.getName(), settings, current, facts.get()))
-            .csiDriver(former);
+    HasMetadata object = DriverObject.ofFormer(former, resource, settings, current, facts.get());
     Outcome outcome =
         GenericReconciler.engine(context)
             .restore(Owner.of(resource), object, patient(resource, context));

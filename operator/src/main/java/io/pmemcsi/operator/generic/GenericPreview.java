@@ -43,22 +43,47 @@ public record GenericPreview(
   }
 
   /**
-   * Why the operator would write nothing.
+   * What keeps the operator from making what a resource wants.
+   *
+   * @param reasons none if nothing does
+   * @param restored what it would make all the same where it is gone: the CSIDriver of the former
+   *     driver, which volumes need
+   */
+  public record Hindrance(List<String> reasons, Optional<HasMetadata> restored) {
+
+    public Hindrance {
+      reasons = List.copyOf(reasons);
+    }
+  }
+
+  /**
+   * Looks for what is in the way.
    *
    * @param resource with the uid and the age of the one in the cluster, if that is there
    */
-  public List<String> obstacles(CSIDriverDeployment resource) {
-    var found = new ArrayList<>(conflicts(resource));
-    formerDrivers(resource).stream()
-        .map(
-            driver ->
-                new DeletionGuard(
-                        new ApiUsage(client, clock), CSIDriverDeployment.FORCE_DELETION_ANNOTATION)
-                    .decide(resource, resource.getSpec().deletionPolicy(), driver))
-        .filter(DeletionDecision.Hold.class::isInstance)
-        .map(hold -> Obstacles.renamed(resource, (DeletionDecision.Hold) hold))
-        .forEach(found::add);
-    return found;
+  public Hindrance hindrance(CSIDriverDeployment resource) {
+    List<String> conflicts = conflicts(resource);
+    var guard =
+        new DeletionGuard(
+            new ApiUsage(client, clock), CSIDriverDeployment.FORCE_DELETION_ANNOTATION);
+    var reasons = new ArrayList<>(conflicts);
+    var needed = new ArrayList<String>();
+    for (String former : formerDrivers(resource)) {
+      if (guard.decide(resource, resource.getSpec().deletionPolicy(), former)
+          instanceof DeletionDecision.Hold hold) {
+        reasons.add(Obstacles.renamed(resource, hold));
+        needed.add(former);
+      }
+    }
+    return new Hindrance(
+        reasons,
+        needed.stream()
+            .filter(former -> conflicts.isEmpty())
+            .findFirst()
+            .map(
+                former ->
+                    DriverObject.ofFormer(
+                        former, resource, GenericSettings.of(resource), config, facts)));
   }
 
   private List<String> conflicts(CSIDriverDeployment resource) {
