@@ -12,6 +12,7 @@ import io.javaoperatorsdk.operator.api.monitoring.Metrics;
 import io.javaoperatorsdk.operator.processing.event.rate.LinearRateLimiter;
 import io.javaoperatorsdk.operator.processing.retry.GenericRetry;
 import io.pmemcsi.api.generic.CSIDriverDeployment;
+import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.base.http.HttpEndpoint;
@@ -177,14 +178,17 @@ public final class OperatorProgram implements AutoCloseable {
                     new AggregatedMetrics(List.of(metrics, ends)),
                     options.leaderElection() ? Optional.of(lease) : Optional.empty(),
                     namespace));
-    operator.register(
+    var pmem =
         new PmemReconciler(
             facts,
             namespace,
             new ApiUsage(client, clock),
             new EventWriter(client, COMPONENT, clock),
             metrics,
-            clock),
+            clock);
+    ends.listen(HasMetadata.getKind(PmemCSIDeployment.class), pmem::forgotten);
+    operator.register(
+        pmem,
         overrider ->
             overrider
                 .withName("pmemcsideployment")

@@ -4,14 +4,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.javaoperatorsdk.operator.Operator;
 import io.javaoperatorsdk.operator.api.monitoring.AggregatedMetrics;
 import io.javaoperatorsdk.operator.api.monitoring.Metrics;
 import io.javaoperatorsdk.operator.processing.event.Event;
+import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.controller.ResourceAction;
 import io.javaoperatorsdk.operator.processing.event.source.controller.ResourceEvent;
 import io.pmemcsi.api.generic.CSIDriverDeployment;
+import io.pmemcsi.api.pmem.PmemCSIDeployment;
+import io.pmemcsi.embedded.fault.FaultPlan;
+import io.pmemcsi.embedded.fault.RequestFault;
+import io.pmemcsi.embedded.fault.SeenRequest;
 import io.pmemcsi.operator.draining.NodeUpdates;
 import io.pmemcsi.operator.engine.Outcome;
 import io.pmemcsi.operator.events.EventWriter;
@@ -22,6 +30,7 @@ import io.pmemcsi.operator.generic.OperatorConfig;
 import io.pmemcsi.operator.guard.DeletionGuard;
 import io.pmemcsi.operator.guard.DriverUsage;
 import io.pmemcsi.operator.metrics.OutcomeListener;
+import io.pmemcsi.operator.pmem.PmemReconciler;
 import io.pmemcsi.operator.reconcile.EndOfResource;
 import java.time.Clock;
 import java.time.Duration;
@@ -35,14 +44,20 @@ import org.junit.jupiter.api.Test;
 /** A resource that is deleted and made again at once. */
 class ReturningResourceTest {
 
+  private static final String PMEM = "back.example.com";
+  private static final KubernetesVersion VERSION = KubernetesVersion.parse("1.30");
+  private static final Duration LIMIT = Duration.ofMinutes(2);
+
+  private final Clock clock = Clock.systemUTC();
   private final AtomicInteger added = new AtomicInteger();
+  private final AtomicInteger ended = new AtomicInteger();
   private final CountDownLatch ending = new CountDownLatch(1);
   private final CountDownLatch goOn = new CountDownLatch(1);
 
   @Test
   void resourceThatComesWhileTheEndOfTheOneBeforeIsDealtWithIsLookedAt() throws Exception {
     try (var world = new EmbeddedWorld()) {
-      Operator operator = operator(world.client());
+      Operator operator = genericOperator(world.client());
       operator.start();
       try {
         var driver = new GenericResource(world.client(), EmbeddedWorld.NAMESPACE, "back");
@@ -52,7 +67,7 @@ class ReturningResourceTest {
         assertThat(ending.await(2, TimeUnit.MINUTES)).isTrue();
 
         driver.create();
-        await().atMost(Duration.ofMinutes(2)).untilAsserted(() -> assertThat(added).hasValue(2));
+        await().atMost(LIMIT).untilAsserted(() -> assertThat(added).hasValue(2));
         goOn.countDown();
 
         driver.awaitSynced();
@@ -63,27 +78,104 @@ class ReturningResourceTest {
     }
   }
 
-  private Operator operator(KubernetesClient client) {
-    var version = KubernetesVersion.parse("1.30");
-    var clock = Clock.systemUTC();
+  /** The SDK takes the finalizer off, and would take the new one for the one that is gone. */
+  @Test
+  void resourceThatComesBeforeTheOneBeforeIsKnownToBeGoneIsLookedAfter() throws Exception {
+    try (var world = new EmbeddedWorld();
+        KubernetesClient client = patientClient(world)) {
+      Operator operator = pmemOperator(client);
+      operator.start();
+      try {
+        var resource = world.client().resources(PmemCSIDeployment.class).withName(PMEM);
+        makePmem(world.client());
+        world.faults().follow(new LateAnswer());
+        resource.delete();
+        await().atMost(LIMIT).until(() -> resource.get() == null);
+        world.faults().clear();
+
+        makePmem(world.client());
+        goOn.countDown();
+        // once for the watch that shows the end, once for the call that brought it about
+        await()
+            .atMost(LIMIT)
+            .untilAsserted(() -> assertThat(ended).hasValueGreaterThanOrEqualTo(2));
+
+        var driver = world.client().storage().v1().csiDrivers().withName(PMEM);
+        driver.delete();
+        await().atMost(LIMIT).untilAsserted(() -> assertThat(driver.get()).isNotNull());
+      } finally {
+        goOn.countDown();
+        operator.stop();
+      }
+    }
+  }
+
+  private static void makePmem(KubernetesClient client) {
+    client.resource(PmemResource.of(PMEM, "deviceMode: lvm")).create();
+    await()
+        .atMost(LIMIT)
+        .untilAsserted(
+            () ->
+                assertThat(
+                        client
+                            .resources(PmemCSIDeployment.class)
+                            .withName(PMEM)
+                            .get()
+                            .getStatus()
+                            .phaseOrNew())
+                    .isEqualTo("Initializing"));
+  }
+
+  /** Waits for an answer as long as the test takes. */
+  private static KubernetesClient patientClient(EmbeddedWorld world) {
+    Config config =
+        new ConfigBuilder(world.client().getConfiguration())
+            .withRequestTimeout(Math.toIntExact(LIMIT.multipliedBy(3).toMillis()))
+            .build();
+    return new KubernetesClientBuilder().withConfig(config).build();
+  }
+
+  private Operator pmemOperator(KubernetesClient client) {
+    var pmem =
+        new PmemReconciler(
+            () -> ClusterFacts.assumed(VERSION, EmbeddedWorld.NAMESPACE, EmbeddedWorld.IMAGE),
+            EmbeddedWorld.NAMESPACE,
+            DriverUsage::none,
+            new EventWriter(client, "test", clock),
+            new AtTheEnd(() -> {}),
+            clock);
+    var ends = new EndOfResource();
+    ends.listen(HasMetadata.getKind(PmemCSIDeployment.class), pmem::forgotten);
+    Operator operator = operator(client, ends);
+    operator.register(
+        pmem,
+        overrider ->
+            overrider.withName("pmemcsideployment").withFieldManager(PmemReconciler.FIELD_MANAGER));
+    return operator;
+  }
+
+  private Operator operator(KubernetesClient client, EndOfResource ends) {
+    return new Operator(
+        overrider ->
+            overrider
+                .withKubernetesClient(client)
+                .withCloseClientOnStop(false)
+                .withMetrics(new AggregatedMetrics(List.of(ends, new Heard()))));
+  }
+
+  private Operator genericOperator(KubernetesClient client) {
     var generic =
         new GenericReconciler(
-            () -> ClusterFacts.assumed(version, EmbeddedWorld.NAMESPACE, EmbeddedWorld.IMAGE),
+            () -> ClusterFacts.assumed(VERSION, EmbeddedWorld.NAMESPACE, EmbeddedWorld.IMAGE),
             () -> OperatorConfig.DEFAULT,
             new DeletionGuard(DriverUsage::none, CSIDriverDeployment.FORCE_DELETION_ANNOTATION),
-            new NodeUpdates(client, () -> version, clock),
+            new NodeUpdates(client, () -> VERSION, clock),
             new EventWriter(client, "test", clock),
-            new SlowEnd(),
+            new AtTheEnd(this::hold),
             clock);
     var ends = new EndOfResource();
     ends.listen(HasMetadata.getKind(CSIDriverDeployment.class), generic::forgotten);
-    var operator =
-        new Operator(
-            overrider ->
-                overrider
-                    .withKubernetesClient(client)
-                    .withCloseClientOnStop(false)
-                    .withMetrics(new AggregatedMetrics(List.of(new Heard(), ends))));
+    Operator operator = operator(client, ends);
     operator.register(
         generic,
         overrider ->
@@ -94,7 +186,16 @@ class ReturningResourceTest {
     return operator;
   }
 
-  /** Counts what the watch shows of new resources. */
+  private void hold() {
+    ending.countDown();
+    try {
+      assertThat(goOn.await(5, TimeUnit.MINUTES)).isTrue();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Counts what the watch shows of new resources, and what the SDK is done with. */
   private final class Heard implements Metrics {
     @Override
     public void receivedEvent(Event event, Map<String, Object> metadata) {
@@ -102,10 +203,27 @@ class ReturningResourceTest {
         added.incrementAndGet();
       }
     }
+
+    @Override
+    public void cleanupDoneFor(ResourceID resource, Map<String, Object> metadata) {
+      ended.incrementAndGet();
+    }
   }
 
-  /** Is not done with the end of a resource before it is told. */
-  private final class SlowEnd implements OutcomeListener {
+  /** Keeps the answer back with which the finalizer is off. */
+  private final class LateAnswer implements FaultPlan {
+    @Override
+    public RequestFault onRequest(SeenRequest request) {
+      if (!request.verb().equals("patch")
+          || !request.plural().equals("pmemcsideployments")
+          || !request.subresource().isEmpty()) {
+        return RequestFault.NONE;
+      }
+      return new RequestFault.Hold(goOn);
+    }
+  }
+
+  private record AtTheEnd(Runnable action) implements OutcomeListener {
     @Override
     public void brought(HasMetadata resource, Outcome outcome) {}
 
@@ -117,12 +235,7 @@ class ReturningResourceTest {
 
     @Override
     public void gone(HasMetadata resource) {
-      ending.countDown();
-      try {
-        assertThat(goOn.await(5, TimeUnit.MINUTES)).isTrue();
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-      }
+      action.run();
     }
   }
 }

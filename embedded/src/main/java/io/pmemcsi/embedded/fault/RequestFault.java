@@ -1,6 +1,7 @@
 package io.pmemcsi.embedded.fault;
 
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 
 /** What goes wrong with a request. */
 public sealed interface RequestFault {
@@ -31,6 +32,9 @@ public sealed interface RequestFault {
       this(duration, Moment.BEFORE);
     }
   }
+
+  /** The request is carried out at once, and answered when somebody says so. */
+  record Hold(CountDownLatch until) implements RequestFault {}
 
   /** A get or list is answered from the past. */
   record Stale(int changes) implements RequestFault {

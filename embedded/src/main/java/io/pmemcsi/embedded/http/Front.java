@@ -208,6 +208,16 @@ public final class Front implements HttpHandler {
           send(exchange, answer);
         }
       }
+      case RequestFault.Hold(var until) -> {
+        if (request.verb() == Verb.WATCH) {
+          until.await();
+          perform(exchange, request, seen, store.now());
+        } else {
+          var answer = answer(request, now);
+          until.await();
+          send(exchange, answer);
+        }
+      }
       case RequestFault.Stale(int changes) ->
           perform(exchange, request, seen, store.at(now.revision() - changes));
     }

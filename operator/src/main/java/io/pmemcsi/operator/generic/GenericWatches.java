@@ -23,6 +23,7 @@ import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.operator.engine.ApiCluster;
 import io.pmemcsi.operator.engine.Marks;
 import io.pmemcsi.operator.engine.OwnedKinds;
+import io.pmemcsi.operator.reconcile.WakeUps;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -56,7 +57,7 @@ final class GenericWatches {
           DaemonSet.class);
 
   private final OwnedKinds owned = new OwnedKinds(KINDS, Set.of(), MARKS, true);
-  private final WakeUps wakeUps = new WakeUps();
+  private final WakeUps<CSIDriverDeployment> wakeUps = new WakeUps<>();
   private final Supplier<OperatorConfig> config;
   private volatile @Nullable IndexerResourceCache<CSIDriverDeployment> resources;
 
@@ -71,6 +72,7 @@ final class GenericWatches {
   List<EventSource<?, CSIDriverDeployment>> eventSources(
       EventSourceContext<CSIDriverDeployment> context) {
     resources = context.getPrimaryCache();
+    wakeUps.know(context.getPrimaryCache());
     context.getPrimaryCache().addIndexer(CLAIMS, this::keys);
     var sources = new ArrayList<>(owned.eventSources(context));
     sources.add(pmem(context));
@@ -80,15 +82,12 @@ final class GenericWatches {
 
   /** Has a resource looked at, although nothing of it changed. */
   void wake(CSIDriverDeployment resource) {
-    wakeUps.propagateEvent(ResourceID.fromResource(resource));
+    wakeUps.wake(resource);
   }
 
   /** Has a resource looked at that is there, whatever became of one of its name before. */
   void lookIfThere(ResourceID id) {
-    IndexerResourceCache<CSIDriverDeployment> known = resources;
-    if (known != null) {
-      known.get(id).ifPresent(wakeUps::appeared);
-    }
+    wakeUps.lookIfThere(id);
   }
 
   /** Has every resource looked at. */

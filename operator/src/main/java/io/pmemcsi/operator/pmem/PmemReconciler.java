@@ -7,8 +7,8 @@ import io.javaoperatorsdk.operator.api.reconciler.DeleteControl;
 import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
 import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
 import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
+import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.EventSource;
-import io.javaoperatorsdk.operator.processing.event.source.inbound.SimpleInboundEventSource;
 import io.pmemcsi.api.pmem.DeploymentCondition;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
@@ -24,6 +24,7 @@ import io.pmemcsi.operator.metrics.OutcomeListener;
 import io.pmemcsi.operator.reconcile.Failures;
 import io.pmemcsi.operator.reconcile.HeldDeletion;
 import io.pmemcsi.operator.reconcile.StatusPublisher;
+import io.pmemcsi.operator.reconcile.WakeUps;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,8 +50,7 @@ public final class PmemReconciler
   private final StatusPublisher<PmemCSIDeployment, PmemCSIDeploymentStatus, Findings> status;
   private final OutcomeListener listener;
   private final PmemWalk walk;
-  private final SimpleInboundEventSource<PmemCSIDeployment> wakeUps =
-      new SimpleInboundEventSource<>("wake-ups");
+  private final WakeUps<PmemCSIDeployment> wakeUps = new WakeUps<>();
 
   public PmemReconciler(
       Supplier<ClusterFacts> facts,
@@ -69,9 +69,15 @@ public final class PmemReconciler
   @Override
   public List<EventSource<?, PmemCSIDeployment>> prepareEventSources(
       EventSourceContext<PmemCSIDeployment> context) {
+    wakeUps.know(context.getPrimaryCache());
     var sources = new ArrayList<>(watches.eventSources(context));
     sources.add(wakeUps);
     return sources;
+  }
+
+  /** Looks after whoever has the name of a resource that is gone and forgotten. */
+  public void forgotten(ResourceID id) {
+    wakeUps.lookIfThere(id);
   }
 
   @Override

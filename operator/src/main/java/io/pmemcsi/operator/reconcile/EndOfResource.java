@@ -10,10 +10,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
 /**
- * Tells when the SDK has forgotten a resource that is gone. It forgets by name: where a reconciler
- * is called for the end of a resource, all that was heard meanwhile of another one of that name is
- * lost with it, and nobody would ever look at that one. Only the interface for metrics tells of
- * this moment.
+ * Tells when the SDK is done with a resource that is gone. It keeps books by name. Where a
+ * reconciler is called for the end of a resource, all that was heard meanwhile of another one of
+ * that name is lost with it; where the SDK itself takes the finalizer off, it takes that other one
+ * for the one that is gone. Either way nobody would look at that one before its next change. Only
+ * the interface for metrics tells of this moment.
  */
 public final class EndOfResource implements Metrics {
 
