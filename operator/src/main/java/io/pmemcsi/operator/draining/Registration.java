@@ -15,14 +15,15 @@ import java.util.Optional;
  * Whether kubelet has registered the driver pod that runs now. A CSINode lists drivers, not pods:
  * the entry of a pod that is gone stays until kubelet has noticed, and looks the same. But the
  * server notes when somebody last added to the object, and kubelet adds the entry anew for each
- * pod.
+ * pod, at the end of the list: so that note is about the last entry. Nothing in the API dates the
+ * others.
  */
 final class Registration {
 
   /**
    * After so long the entry counts although nobody saw it come: kubelet looks every second, and
    * would have taken out the one of an earlier pod. It adds none for a pod that it met again after
-   * its own restart.
+   * its own restart, and another driver may have come after this one.
    */
   static final Duration NOTICED = Duration.ofSeconds(30);
 
@@ -35,21 +36,24 @@ final class Registration {
    * @param node what kubelet says there
    */
   static boolean isOf(List<Pod> pods, String driver, CSINode node, Instant now) {
-    if (!lists(driver, node)) {
+    List<String> known = drivers(node);
+    if (!known.contains(driver)) {
       return false;
     }
     Optional<Instant> born =
         pods.stream()
             .map(pod -> Instant.parse(pod.getMetadata().getCreationTimestamp()))
             .max(Instant::compareTo);
-    return added(node).filter(time -> !time.isBefore(born.orElse(Instant.MIN))).isPresent()
+    boolean cameLast = known.getLast().equals(driver);
+    return (cameLast
+            && added(node).filter(time -> !time.isBefore(born.orElse(Instant.MIN))).isPresent())
         || (!pods.isEmpty() && pods.stream().allMatch(pod -> isReadyForLong(pod, now)));
   }
 
   /** A node without drivers says null, not an empty list. */
-  private static boolean lists(String driver, CSINode node) {
+  private static List<String> drivers(CSINode node) {
     List<CSINodeDriver> known = node.getSpec().getDrivers();
-    return known != null && known.stream().anyMatch(one -> driver.equals(one.getName()));
+    return known == null ? List.of() : known.stream().map(CSINodeDriver::getName).toList();
   }
 
   /** In whole seconds and by the server's clock, like the birth of a pod. */

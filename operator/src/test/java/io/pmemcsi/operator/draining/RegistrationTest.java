@@ -52,6 +52,23 @@ class RegistrationTest {
         .isFalse();
   }
 
+  /** What the server has noted is then about the other one. */
+  @Test
+  void entryBeforeThatOfAnotherDriverMayBeTheOneOfTheFormerPod() {
+    Instant soon = BORN.plusSeconds(5);
+
+    assertThat(registered("[{name: csi.example.com}, {name: other}]", soon)).isFalse();
+    assertThat(registered("[{name: other}, {name: csi.example.com}]", soon)).isTrue();
+    assertThat(
+            registered("[{name: csi.example.com}, {name: other}]", BORN.plus(Registration.NOTICED)))
+        .isTrue();
+  }
+
+  private static boolean registered(String drivers, Instant now) {
+    return Registration.isOf(
+        List.of(pod(BORN.toString())), DRIVER, node(BORN.toString(), drivers), now);
+  }
+
   private static Pod pod(String readySince) {
     return new PodBuilder()
         .withNewMetadata()
@@ -68,15 +85,19 @@ class RegistrationTest {
   }
 
   private static CSINode node(String added) {
+    return node(added, "[{name: csi.example.com}]");
+  }
+
+  private static CSINode node(String added, String drivers) {
     return Serialization.unmarshal(
         """
         metadata:
           managedFields:
           - {manager: somebody, time: "2026-01-01T00:00:00Z"}
           - {manager: kubelet%s}
-        spec: {drivers: [{name: csi.example.com}]}
+        spec: {drivers: %s}
         """
-            .formatted(added == null ? "" : ", time: \"%s\"".formatted(added)),
+            .formatted(added == null ? "" : ", time: \"%s\"".formatted(added), drivers),
         CSINode.class);
   }
 }
