@@ -61,7 +61,7 @@ public final class Signatures {
       }
     } catch (IOException e) {
       // blkid ends the same way whether there is nothing to find or nothing can be read
-      otherwise = new Found.Unreadable(Reason.of(e));
+      otherwise = new Found.Unreadable(Reason.withFile(e));
     }
     CommandResult result =
         runner.run(
