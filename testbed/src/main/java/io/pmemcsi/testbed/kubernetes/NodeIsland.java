@@ -63,8 +63,8 @@ final class NodeIsland implements AutoCloseable {
       [ -e "$root$2" ] || touch "$root$2"
       mount --bind "$1" "$root$1"
       mount --bind "$2" "$root$2"
-      touch "$1/ready"
-      exec chroot "$root" sleep infinity
+      # said from inside: whoever enters before that would find the file system of the machine
+      exec chroot "$root" sh -c 'touch "$1/ready"; exec sleep infinity' sh "$1"
       """
           .formatted(POD_ADDRESS);
 
