@@ -223,12 +223,12 @@ class CrashIT {
       world.retrying(world::update);
       await("seed " + seed)
           .ignoreExceptions()
-          .atMost(Duration.ofSeconds(60))
+          .atMost(Duration.ofMinutes(2))
           .untilAsserted(() -> assertThat(world.snapshot()).isEqualTo(life.updated()));
       world.retrying(world::delete);
       await("deleted, seed " + seed)
           .ignoreExceptions()
-          .atMost(Duration.ofSeconds(60))
+          .atMost(Duration.ofMinutes(2))
           .untilAsserted(
               () -> {
                 assertThat(world.gone()).isTrue();
@@ -251,7 +251,7 @@ class CrashIT {
       world.embedded.renewWatches();
 
       await("seed " + seed)
-          .atMost(Duration.ofSeconds(60))
+          .atMost(Duration.ofMinutes(2))
           .untilAsserted(() -> assertThat(world.snapshot()).isEqualTo(life.updated()));
     }
   }

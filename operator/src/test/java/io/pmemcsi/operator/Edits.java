@@ -15,7 +15,7 @@ final class Edits {
 
   static <T> void edit(Resource<T> resource, UnaryOperator<T> change) {
     await()
-        .atMost(Duration.ofSeconds(60))
+        .atMost(Duration.ofMinutes(2))
         .ignoreExceptionsMatching(
             e ->
                 e instanceof KubernetesClientException failure

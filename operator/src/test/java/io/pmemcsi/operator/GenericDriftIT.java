@@ -52,7 +52,7 @@ class GenericDriftIT extends OneOperator {
       String before = object.getMetadata().getUid();
       client.resource(object).delete();
       await(object.getKind() + " is made again")
-          .atMost(Duration.ofSeconds(60))
+          .atMost(Duration.ofMinutes(2))
           .until(
               () -> {
                 HasMetadata now = client.resource(object).get();
@@ -69,7 +69,7 @@ class GenericDriftIT extends OneOperator {
                 {"csidriver.storage.openshift.io/owner-name": "somebody", "mine": "kept"}}}
               """);
       await(object.getKind() + " is mended")
-          .atMost(Duration.ofSeconds(60))
+          .atMost(Duration.ofMinutes(2))
           .untilAsserted(
               () -> {
                 var metadata = client.resource(object).get().getMetadata();
@@ -82,7 +82,7 @@ class GenericDriftIT extends OneOperator {
     }
     client.resource(driver.deployment()).scale(3);
     await()
-        .atMost(Duration.ofSeconds(60))
+        .atMost(Duration.ofMinutes(2))
         .until(() -> driver.deployment().getSpec().getReplicas() == 1);
   }
 
@@ -110,7 +110,7 @@ class GenericDriftIT extends OneOperator {
     }
 
     await()
-        .atMost(Duration.ofSeconds(60))
+        .atMost(Duration.ofMinutes(2))
         .untilAsserted(() -> assertThat(Snapshot.of(driver.objects())).isEqualTo(before));
   }
 
@@ -140,7 +140,7 @@ class GenericDriftIT extends OneOperator {
         "{\"spec\":{\"paused\":true,\"strategy\":{\"type\":\"Recreate\",\"rollingUpdate\":null}}}");
 
     await()
-        .atMost(Duration.ofSeconds(60))
+        .atMost(Duration.ofMinutes(2))
         .untilAsserted(() -> assertThat(Snapshot.of(driver.objects())).isEqualTo(before));
     assertThat(driver.events()).doesNotContain("Recreated");
   }
@@ -162,7 +162,7 @@ class GenericDriftIT extends OneOperator {
         """);
 
     await()
-        .atMost(Duration.ofSeconds(60))
+        .atMost(Duration.ofMinutes(2))
         .until(() -> !Boolean.TRUE.equals(driver.deployment().getSpec().getPaused()));
     assertThat(client.getKubernetesSerialization().asJson(driver.deployment()))
         .contains(
@@ -188,7 +188,7 @@ class GenericDriftIT extends OneOperator {
         });
     try {
       merge(driver.deployment(), "{\"spec\":{\"paused\":true}}");
-      await().atMost(Duration.ofSeconds(60)).untilTrue(takenBack);
+      await().atMost(Duration.ofMinutes(2)).untilTrue(takenBack);
     } finally {
       operator.beforeEachWrite(() -> {});
     }
@@ -206,7 +206,7 @@ class GenericDriftIT extends OneOperator {
     long before = writesToDaemonSet();
 
     await()
-        .atMost(Duration.ofSeconds(60))
+        .atMost(Duration.ofMinutes(2))
         .pollInterval(Duration.ofMillis(50))
         .until(
             () -> {
@@ -275,13 +275,13 @@ class GenericDriftIT extends OneOperator {
     driver.create();
     driver.awaitSynced();
     driver.patch("{\"spec\":{\"managementState\":\"Unmanaged\"}}");
-    await().atMost(Duration.ofSeconds(60)).until(() -> "Unmanaged".equals(driver.status().state()));
+    await().atMost(Duration.ofMinutes(2)).until(() -> "Unmanaged".equals(driver.status().state()));
 
     client.resource(driver.daemonSet()).delete();
     client.resource(driver.storageClasses().getFirst()).delete();
     await()
         .during(Duration.ofSeconds(2))
-        .atMost(Duration.ofSeconds(60))
+        .atMost(Duration.ofMinutes(2))
         .until(() -> driver.daemonSet() == null && driver.storageClasses().size() == 1);
     driver.patch("{\"spec\":{\"managementState\":\"Managed\"}}");
 
@@ -301,7 +301,7 @@ class GenericDriftIT extends OneOperator {
 
     await()
         .during(Duration.ofSeconds(3))
-        .atMost(Duration.ofSeconds(60))
+        .atMost(Duration.ofMinutes(2))
         .until(() -> uids().equals(uids));
     // they are nobody's now: the next one of that name does not touch them, and says so
     driver.create();

@@ -159,7 +159,7 @@ class GenericOtherServersIT {
             """);
 
     await()
-        .atMost(Duration.ofSeconds(60))
+        .atMost(Duration.ofMinutes(2))
         .untilAsserted(() -> assertThat(driverObject().getSpec()).isEqualTo(before.getSpec()));
     assertThat(driverObject().getMetadata().getLabels()).containsEntry("mine", "kept");
     assertThat(driverObject().getMetadata().getUid()).isEqualTo(before.getMetadata().getUid());

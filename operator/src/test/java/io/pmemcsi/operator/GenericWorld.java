@@ -284,7 +284,7 @@ record GenericWorld(String name, Consumer<Subject> before, Consumer<Subject> act
     }
 
     void awaitSeen() {
-      await().atMost(Duration.ofSeconds(60)).ignoreExceptions().until(this::isSeen);
+      await().atMost(Duration.ofMinutes(2)).ignoreExceptions().until(this::isSeen);
     }
 
     /** Everything that was made, and what is said about it; without the subject's own name. */

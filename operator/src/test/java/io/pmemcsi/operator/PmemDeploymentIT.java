@@ -231,7 +231,7 @@ class PmemDeploymentIT extends OneOperator {
     driver.self().delete();
 
     await()
-        .atMost(Duration.ofSeconds(60))
+        .atMost(Duration.ofMinutes(2))
         .untilAsserted(() -> assertThat(driver.objectNames()).isEmpty());
   }
 
