@@ -17,6 +17,7 @@ import io.pmemcsi.driver.command.Command;
 import io.pmemcsi.driver.command.CommandResult;
 import io.pmemcsi.driver.command.CommandRunner;
 import io.pmemcsi.driver.command.ProcessRunner;
+import io.pmemcsi.driver.volume.VolumeId;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.ArrayList;
@@ -139,7 +140,10 @@ class CommandFaultsIT extends OwnScratch {
       call.cancel(null);
 
       caller.join();
-      await().atMost(120, SECONDS).untilAsserted(scratch::assertNothingLeft);
+      // whoever asks for the same volume waits until the cancelled call has cleaned up
+      assertThatCall(() -> csi.expand(VolumeId.fromName("pvc").value(), 32 * MIB))
+          .fails(Status.Code.NOT_FOUND, "pvc");
+      scratch.assertNothingLeft();
       assertThat(
               driver
                   .controller()

@@ -2,16 +2,20 @@ package io.pmemcsi.driver;
 
 import static io.pmemcsi.driver.Calls.MIB;
 import static io.pmemcsi.driver.Calls.mount;
+import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import csi.v1.Volume;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -45,6 +49,8 @@ class KillIT {
         done = liveOn(done, true);
         killer.join();
         process.onExit().join();
+        // a tool outlives the driver; whoever comes while it has the device is told to come again
+        await().atMost(120, SECONDS).until(() -> !isAnybodyIn(process.pid()));
       }
       Process last = start();
       try {
@@ -61,6 +67,7 @@ class KillIT {
   private Process start() throws IOException {
     Process process =
         new ProcessBuilder(
+                "setsid",
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
@@ -71,8 +78,26 @@ class KillIT {
                 scratch.folder().toString())
             .redirectError(ProcessBuilder.Redirect.DISCARD)
             .start();
-    assertThat(process.inputReader().readLine()).isEqualTo("ready");
+    // the JVM may have something to say before
+    assertThat(process.inputReader().lines().anyMatch("ready"::equals)).isTrue();
     return process;
+  }
+
+  private static boolean isAnybodyIn(long session) throws IOException {
+    try (Stream<Path> all = Files.list(Path.of("/proc"))) {
+      return all.anyMatch(process -> isAliveIn(session, process));
+    }
+  }
+
+  private static boolean isAliveIn(long session, Path process) {
+    try {
+      String stat = Files.readString(process.resolve("stat"), StandardCharsets.ISO_8859_1);
+      // after the name: state, parent, group, session
+      String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", 5);
+      return fields[3].equals(Long.toString(session)) && !fields[0].equals("Z");
+    } catch (IOException e) {
+      return false; // no process, or it has just ended
+    }
   }
 
   /**

@@ -9,7 +9,6 @@ import csi.v1.Volume;
 import io.grpc.Status;
 import io.pmemcsi.driver.command.Command;
 import io.pmemcsi.driver.lifecycle.AuditReport.Kind;
-import io.pmemcsi.driver.loop.LoopDevices;
 import io.pmemcsi.driver.volume.VolumeId;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -71,8 +70,7 @@ class LeftoverIT extends OwnDriver {
 
     Path host = scratch.state().resolve("mount").resolve(volume.getVolumeId());
     Path image = host.resolve("kata-containers-pmem-csi-vm.img");
-    LoopDevices loops = new LoopDevices(runner);
-    loops.of(image).forEach(loop -> loops.detach(loop.device()));
+    detach(image);
     restart();
     assertThat(findings()).containsExactly(Kind.LEFTOVER_MOUNT);
 

@@ -1,5 +1,8 @@
 package io.pmemcsi.driver;
 
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.awaitility.Awaitility.await;
+
 import io.pmemcsi.driver.command.ProcessRunner;
 import io.pmemcsi.driver.lifecycle.AuditReport.Finding;
 import io.pmemcsi.driver.lifecycle.AuditReport.Kind;
@@ -48,6 +51,13 @@ abstract class OwnDriver extends OwnScratch {
 
   /** What a reboot does to a device: the file stays. */
   final void detach(String volumeId) {
-    new LoopDevices(runner).detach(device(volumeId));
+    detach(image(volumeId));
+  }
+
+  /** Removes the loop devices of a file, also where somebody keeps one alive for a moment. */
+  final void detach(Path file) {
+    LoopDevices loops = new LoopDevices(runner);
+    loops.of(file).forEach(loop -> loops.detach(loop.device()));
+    await().atMost(120, SECONDS).until(() -> loops.of(file).isEmpty());
   }
 }

@@ -56,7 +56,7 @@ class ProcessRunnerTest {
 
   @Test
   void aToolThatTakesTooLongIsKilledWithItsChildren(@TempDir Path dir) throws Exception {
-    ToolFailedException failure = failureOf(sleeper(dir).within(Duration.ofMillis(500)));
+    ToolFailedException failure = failureOf(sleeper(dir).within(Duration.ofSeconds(2)));
 
     assertThat(failure.reason()).isEqualTo(Reason.TIMEOUT);
     await().atMost(120, SECONDS).until(() -> !childIsAlive(dir));

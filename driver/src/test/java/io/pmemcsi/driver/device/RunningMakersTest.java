@@ -1,6 +1,8 @@
 package io.pmemcsi.driver.device;
 
+import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.pmemcsi.driver.volume.VolumeId;
 import org.junit.jupiter.api.Test;
@@ -14,7 +16,8 @@ class RunningMakersTest {
         new ProcessBuilder("sh", "-c", "read line", "sh", RunningMakers.nameOption(id.value()))
             .start();
     try {
-      assertThat(RunningMakers.HERE.isMaking(id)).isTrue();
+      // a process has no arguments for a moment after its program was started
+      await().atMost(120, SECONDS).until(() -> RunningMakers.HERE.isMaking(id));
       assertThat(RunningMakers.HERE.isMaking(VolumeId.fromName("another"))).isFalse();
     } finally {
       tool.getOutputStream().close(); // what it waits for
