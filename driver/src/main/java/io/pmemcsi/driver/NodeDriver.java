@@ -198,14 +198,10 @@ public final class NodeDriver implements AutoCloseable {
 
   private static HttpEndpoint listen(
       ListenAddress address, String path, DriverMetrics metrics, Volumes volumes) {
-    HttpEndpoint endpoint =
-        HttpEndpoint.start(
-            address,
-            Pages.metrics(path, metrics.registry(), () -> metrics.amounts(capacity(volumes))));
-    LOG.atInfo()
-        .addKeyValue("endpoint", "http://%s%s".formatted(endpoint.address(), path))
-        .log("Prometheus endpoint started.");
-    return endpoint;
+    return HttpEndpoint.start(
+        address,
+        path,
+        Pages.metrics(path, metrics.registry(), () -> metrics.amounts(capacity(volumes))));
   }
 
   /** Compares ledger, devices and mounts without a running driver and without changing anything. */

@@ -58,6 +58,7 @@ public final class OperatorProgram implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(OperatorProgram.class);
   private static final String COMPONENT = "pmem-csi-operator";
+  private static final String METRICS = "/metrics";
   private static final int WORKERS = 8;
   private static final Duration LOOK_AGAIN = Duration.ofMinutes(10);
 
@@ -262,7 +263,8 @@ public final class OperatorProgram implements AutoCloseable {
       ClusterFacts facts,
       Supplier<Optional<String>> problem) {
     try {
-      address.ifPresent(where -> endpoint = HttpEndpoint.start(where, pages(registry, problem)));
+      address.ifPresent(
+          where -> endpoint = HttpEndpoint.start(where, METRICS, pages(registry, problem)));
       operator.start();
     } catch (OperatorException e) {
       close();
@@ -306,7 +308,7 @@ public final class OperatorProgram implements AutoCloseable {
   }
 
   private Map<String, Page> pages(PrometheusRegistry registry, Supplier<Optional<String>> problem) {
-    var pages = new HashMap<>(Pages.metrics("/metrics", registry));
+    var pages = new HashMap<>(Pages.metrics(METRICS, registry));
     pages.put("/healthz", Pages.health(problem));
     pages.put("/readyz", Pages.health(this::notReady));
     return pages;

@@ -43,14 +43,22 @@ public final class HttpEndpoint implements AutoCloseable {
     this.executor = Executors.newVirtualThreadPerTaskExecutor();
   }
 
-  /** Listens at once; fails with a line for the user when the address cannot be had. */
-  public static HttpEndpoint start(ListenAddress address, Map<String, Page> pages) {
+  /**
+   * Listens at once and tells where; fails with a line for the user when the address cannot be had.
+   *
+   * @param metrics the page that the log names
+   */
+  public static HttpEndpoint start(ListenAddress address, String metrics, Map<String, Page> pages) {
     try {
       HttpEndpoint endpoint =
           new HttpEndpoint(address.host(), HttpServer.create(address.resolve(), 0), pages);
       endpoint.server.setExecutor(endpoint.executor);
       endpoint.server.createContext("/", endpoint::handle);
       endpoint.server.start();
+      // the port may be one that the system has chosen
+      LOG.atInfo()
+          .addKeyValue("endpoint", "http://%s%s".formatted(endpoint.address(), metrics))
+          .log("Prometheus endpoint started.");
       return endpoint;
     } catch (IOException e) {
       throw new FatalException(

@@ -5,15 +5,20 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.base.http.GaugeFamily.Sample;
+import io.pmemcsi.base.log.LogFormat;
+import io.pmemcsi.base.log.Logging;
+import io.pmemcsi.base.log.Verbosity;
 import io.pmemcsi.base.version.Version;
 import io.prometheus.metrics.core.metrics.Gauge;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -32,6 +37,7 @@ class HttpEndpointTest {
 
   private final AtomicReference<Optional<String>> problem = new AtomicReference<>(Optional.empty());
   private final HttpClient client = HttpClient.newHttpClient();
+  private final ByteArrayOutputStream log = new ByteArrayOutputStream();
   private HttpEndpoint endpoint;
 
   @BeforeEach
@@ -49,19 +55,29 @@ class HttpEndpointTest {
         () -> {
           throw new IOException("no disk");
         });
-    endpoint = HttpEndpoint.start(ANY_PORT, pages);
+    Logging.configure(LogFormat.TEXT, Verbosity.PRODUCTION, log);
+    endpoint = HttpEndpoint.start(ANY_PORT, "/metrics", pages);
   }
 
   @AfterEach
   void stop() {
     client.close();
     endpoint.close();
+    Logging.configure(LogFormat.TEXT, Verbosity.PRODUCTION);
   }
 
   @Test
   void theAddressHasThePortThatTheSystemChose() {
     assertThat(endpoint.address()).hasToString("127.0.0.1:" + endpoint.port());
     assertThat(endpoint.port()).isPositive();
+  }
+
+  @Test
+  void theLogTellsThePortThatTheSystemChose() {
+    assertThat(log.toString(StandardCharsets.UTF_8))
+        .containsOnlyOnce(
+            "Prometheus endpoint started. endpoint=\"http://127.0.0.1:%d/metrics\"\n"
+                .formatted(endpoint.port()));
   }
 
   @Test
@@ -131,7 +147,7 @@ class HttpEndpointTest {
   void anOccupiedPortIsNamed() {
     ListenAddress taken = new ListenAddress("127.0.0.1", endpoint.port());
 
-    assertThatThrownBy(() -> HttpEndpoint.start(taken, Map.of()))
+    assertThatThrownBy(() -> HttpEndpoint.start(taken, "/metrics", Map.of()))
         .isInstanceOf(FatalException.class)
         .hasMessageStartingWith("cannot listen on 127.0.0.1:" + endpoint.port() + ": ")
         .hasMessageEndingWith("; choose another address or port");
