@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.authorization.v1.SelfSubjectAccessReviewBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
 import io.pmemcsi.operator.install.OperatorInstallation;
 import io.pmemcsi.testbed.kubernetes.Definitions;
 import io.pmemcsi.testbed.kubernetes.Kubectl;
@@ -59,9 +61,11 @@ class InstallIT {
   private static void sampleIsAllThatIsMissing(Sandbox sandbox, Kubectl kubectl) {
     Pod pod = await().atMost(LIMIT).until(() -> operatorPod(sandbox), Optional::isPresent).get();
     sandbox.cleanUp(() -> Leftovers.remove(sandbox.client(), NAMESPACE, PREFIX, DRIVER));
+    KubernetesClient account = sandbox.clientAs(NAMESPACE, OperatorInstallation.NAME);
+    awaitRights(account);
     try (var operator =
         OperatorProgram.start(
-            sandbox.clientAs(NAMESPACE, OperatorInstallation.NAME),
+            account,
             new OperatorOptions(Optional.empty(), Optional.empty(), Optional.empty(), true),
             InstalledOperator.environment(pod),
             Clock.systemUTC())) {
@@ -78,6 +82,38 @@ class InstallIT {
       kubectl.run("delete", "-f", "deploy/samples/pmem-csi.yaml");
       assertThat(Leftovers.of(sandbox.client(), NAMESPACE, PREFIX, DRIVER)).isEmpty();
     }
+  }
+
+  /** One of each role: the server learns of them one by one, a moment after it has taken them. */
+  private static void awaitRights(KubernetesClient account) {
+    await()
+        .atMost(LIMIT)
+        .until(
+            () ->
+                may(account, NAMESPACE, "update", "coordination.k8s.io", "leases")
+                    && may(account, "", "list", "storage.k8s.io", "csidrivers")
+                    && may(account, "default", "create", "", "events"));
+  }
+
+  private static boolean may(
+      KubernetesClient account, String namespace, String verb, String group, String resource) {
+    return account
+        .authorization()
+        .v1()
+        .selfSubjectAccessReview()
+        .create(
+            new SelfSubjectAccessReviewBuilder()
+                .withNewSpec()
+                .withNewResourceAttributes()
+                .withNamespace(namespace)
+                .withVerb(verb)
+                .withGroup(group)
+                .withResource(resource)
+                .endResourceAttributes()
+                .endSpec()
+                .build())
+        .getStatus()
+        .getAllowed();
   }
 
   private static Optional<Pod> operatorPod(Sandbox sandbox) {

@@ -7,11 +7,11 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentLinkedDeque;
 
 /**
  * A network and a file system of their own for hollow nodes: they listen on all addresses and
@@ -78,7 +78,10 @@ final class NodeIsland implements AutoCloseable {
       """;
 
   private final Path folder;
-  private final Deque<ChildProcess> processes = new ArrayDeque<>();
+
+  /** Those that answer probes are added when pods come, by another thread. */
+  private final Deque<ChildProcess> processes = new ConcurrentLinkedDeque<>();
+
   private final ChildProcess holder;
 
   private NodeIsland(Path folder, ChildProcess holder) {
