@@ -5,10 +5,14 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import java.util.regex.Pattern;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 
 /** Says how a CSI call has to fail. */
 final class CsiAssert {
+
+  /** How Java calls what a caller should be told in words. */
+  static final Pattern NAME_OF_A_CLASS = Pattern.compile("\\w\\.\\w+(Exception|Error)\\b");
 
   private final Status status;
 
@@ -29,7 +33,7 @@ final class CsiAssert {
   CsiAssert fails(Status.Code code, String message) {
     assertThat(status.getCode()).as("%s", status).isEqualTo(code);
     assertThat(status.getDescription()).startsWith(FileModeDriver.NODE + ": ");
-    assertThat(status.getDescription()).doesNotContainPattern("\\w\\.\\w+(Exception|Error)\\b");
+    assertThat(status.getDescription()).doesNotContainPattern(NAME_OF_A_CLASS);
     return saying(message);
   }
 

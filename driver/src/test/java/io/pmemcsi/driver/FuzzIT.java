@@ -150,6 +150,7 @@ class FuzzIT {
             "seed %d, call %d, %s {%s} got %s %s, right is %s",
             SEED, i, method.getFullMethodName(), request, status.getCode(), told, oracle)
         .isTrue();
+    assertThat(told).doesNotContainPattern(CsiAssert.NAME_OF_A_CLASS);
     if (!status.isOk()) {
       assertThat(snapshot(scratch))
           .as("after seed %d, call %d, %s {%s}: %s", SEED, i, method, request, status)
