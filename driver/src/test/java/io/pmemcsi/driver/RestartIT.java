@@ -10,10 +10,14 @@ import csi.v1.ListVolumesRequest;
 import csi.v1.Volume;
 import io.pmemcsi.driver.command.Command;
 import io.pmemcsi.driver.volume.StateLock;
+import io.pmemcsi.driver.volume.VolumeId;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** What a driver finds again after it was stopped, or its node. */
@@ -104,5 +108,41 @@ class RestartIT extends OwnDriver {
     Files.delete(staging);
     Files.delete(link);
     start();
+  }
+
+  /** Kubernetes knows such a volume by its name only, and asks for no other when the pod goes. */
+  @Test
+  void aVolumeOfOnePodThatAnOldReleaseGaveAnotherIdIsFoundByItsName() throws IOException {
+    Path target = scratch.pod("target");
+    var publication = Calls.ephemeral("csi-1", target, mount("ext4"), Map.of("size", "16Mi"));
+    csi.publish(publication);
+    Files.writeString(target.resolve("data"), "kept");
+    driver.close();
+    runner.run(Command.of("umount", target.toString()));
+    String id = VolumeId.fromName("csi-1").value();
+    detach(id);
+    giveAnotherId(id, "an-old-id");
+    start();
+
+    csi.publish(publication);
+    assertThat(target.resolve("data")).hasContent("kept");
+    csi.unpublish("csi-1", target);
+
+    assertThat(free()).isEqualTo(FileModeDriver.POOL);
+    assertThat(NodeDriver.audit(FileModeDriver.settings(scratch.folder())).findings()).isEmpty();
+  }
+
+  private void giveAnotherId(String id, String other) throws IOException {
+    List<Path> files;
+    try (Stream<Path> all = Files.walk(scratch.state())) {
+      files = all.filter(file -> file.getFileName().toString().startsWith(id)).toList();
+    }
+    assertThat(files).isNotEmpty();
+    for (Path file : files) {
+      if (file.toString().endsWith(".json")) {
+        Files.writeString(file, Files.readString(file).replace(id, other));
+      }
+      Files.move(file, file.resolveSibling(file.getFileName().toString().replace(id, other)));
+    }
   }
 }

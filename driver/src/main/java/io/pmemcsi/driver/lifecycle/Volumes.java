@@ -158,7 +158,8 @@ public final class Volumes {
     // the name of a persistent volume is not its id: nobody may delete one by it
     return ledger
         .find(identify(volumeId))
-        .filter(entry -> entry.id().value().equals(volumeId) || entry.parameters().ephemeral());
+        .filter(entry -> entry.id().value().equals(volumeId) || entry.parameters().ephemeral())
+        .or(() -> named(volumeId).filter(entry -> entry.parameters().ephemeral()));
   }
 
   boolean isDamaged(String volumeId) {
