@@ -10,7 +10,6 @@ import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.DaemonSetBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.dsl.Resource;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
@@ -27,6 +26,7 @@ import io.pmemcsi.operator.draining.NodeUpdates;
 import io.pmemcsi.operator.draining.UpdateRequest;
 import io.pmemcsi.operator.facts.KubernetesVersion;
 import io.pmemcsi.operator.install.OperatorInstallation;
+import io.pmemcsi.testbed.kubernetes.Clients;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import java.time.Clock;
 import java.time.Duration;
@@ -96,8 +96,7 @@ final class DrainingStage {
     this.attacher = new PlayedAttacher(client, driver, id + "-pv-");
     this.kubelets = new PlayedKubelets(client, driver);
     this.mortal =
-        new KubernetesClientBuilder()
-            .withConfig(sandbox.clientAs(OperatorInstallation.NAME).getConfiguration())
+        Clients.to(sandbox.clientAs(OperatorInstallation.NAME).getConfiguration())
             .withHttpClientBuilderConsumer(
                 builder -> builder.addOrReplaceInterceptor("death", new Death(writesLeft, deaths)))
             .build();

@@ -6,9 +6,9 @@ import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.pmemcsi.embedded.EmbeddedKubernetes;
 import io.pmemcsi.embedded.fault.Faults;
+import io.pmemcsi.testbed.kubernetes.Clients;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Map;
@@ -97,6 +97,6 @@ final class EmbeddedWorld implements AutoCloseable {
             .withMasterUrl(server.url().toString())
             .withRequestRetryBackoffLimit(0)
             .build();
-    return new KubernetesClientBuilder().withConfig(config).build();
+    return Clients.to(config).build();
   }
 }

@@ -9,7 +9,6 @@ import io.fabric8.kubernetes.api.model.apps.DeploymentStatusBuilder;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.http.AsyncBody;
 import io.fabric8.kubernetes.client.http.BasicBuilder;
 import io.fabric8.kubernetes.client.http.HttpRequest;
@@ -23,6 +22,7 @@ import io.pmemcsi.embedded.fault.RequestFault;
 import io.pmemcsi.embedded.fault.RequestFault.Moment;
 import io.pmemcsi.embedded.fault.SeenRequest;
 import io.pmemcsi.operator.GenericWorld.Subject;
+import io.pmemcsi.testbed.kubernetes.Clients;
 import java.nio.ByteBuffer;
 import java.time.Clock;
 import java.time.Duration;
@@ -370,8 +370,7 @@ class GenericFaultsIT {
               .withMasterUrl(server.url().toString())
               .withRequestRetryBackoffLimit(0)
               .build();
-      return new KubernetesClientBuilder()
-          .withConfig(config)
+      return Clients.to(config)
           .withHttpClientBuilderConsumer(
               builder ->
                   List.of(interceptors)

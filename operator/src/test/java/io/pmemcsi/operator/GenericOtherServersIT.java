@@ -11,13 +11,13 @@ import io.fabric8.kubernetes.api.model.storage.CSIDriver;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.pmemcsi.api.generic.CSIDriverDeployment;
 import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.embedded.EmbeddedKubernetes;
 import io.pmemcsi.embedded.Options;
+import io.pmemcsi.testbed.kubernetes.Clients;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -222,6 +222,6 @@ class GenericOtherServersIT {
   private static KubernetesClient client(EmbeddedKubernetes server) {
     Config config =
         new ConfigBuilder(Config.empty()).withMasterUrl(server.url().toString()).build();
-    return new KubernetesClientBuilder().withConfig(config).build();
+    return Clients.to(config).build();
   }
 }

@@ -7,13 +7,13 @@ import static org.awaitility.Awaitility.await;
 import io.fabric8.kubernetes.api.model.Status;
 import io.fabric8.kubernetes.api.model.StatusBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.http.BasicBuilder;
 import io.fabric8.kubernetes.client.http.HttpRequest;
 import io.fabric8.kubernetes.client.http.Interceptor;
 import io.pmemcsi.operator.GenericWorld.Subject;
 import io.pmemcsi.operator.install.OperatorInstallation;
+import io.pmemcsi.testbed.kubernetes.Clients;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.time.Clock;
@@ -202,8 +202,7 @@ class GenericRefusalsIT {
   }
 
   private KubernetesClient refusingClient(Sandbox sandbox) {
-    return new KubernetesClientBuilder()
-        .withConfig(sandbox.clientAs(OperatorInstallation.NAME).getConfiguration())
+    return Clients.to(sandbox.clientAs(OperatorInstallation.NAME).getConfiguration())
         .withHttpClientBuilderConsumer(
             builder -> builder.addOrReplaceInterceptor("refusals", new Refuser()))
         .build();

@@ -10,13 +10,13 @@ import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.http.BasicBuilder;
 import io.fabric8.kubernetes.client.http.HttpRequest;
 import io.fabric8.kubernetes.client.http.Interceptor;
 import io.pmemcsi.base.http.ListenAddress;
 import io.pmemcsi.operator.install.OperatorInstallation;
+import io.pmemcsi.testbed.kubernetes.Clients;
 import io.pmemcsi.testbed.kubernetes.Definitions;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import java.io.IOException;
@@ -63,8 +63,7 @@ final class InstalledOperator implements AutoCloseable {
     this.sandbox = sandbox;
     Config limited = sandbox.clientAs(OperatorInstallation.NAME).getConfiguration();
     this.client =
-        new KubernetesClientBuilder()
-            .withConfig(limited)
+        Clients.to(limited)
             .withHttpClientBuilderConsumer(
                 builder ->
                     builder.addOrReplaceInterceptor(

@@ -8,7 +8,6 @@ import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.pmemcsi.api.generic.CSIDriverDeployment;
 import io.pmemcsi.api.generic.DriverCondition;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
@@ -17,6 +16,7 @@ import io.pmemcsi.operator.diff.Preview;
 import io.pmemcsi.operator.diff.ResourceDiff;
 import io.pmemcsi.operator.facts.ClusterProbe;
 import io.pmemcsi.operator.generic.OperatorConfig;
+import io.pmemcsi.testbed.kubernetes.Clients;
 import java.time.Clock;
 import java.util.Map;
 import java.util.Optional;
@@ -40,10 +40,7 @@ class PreviewTest {
   @BeforeEach
   void start() {
     server = EmbeddedKubernetes.start();
-    client =
-        new KubernetesClientBuilder()
-            .withConfig(Config.fromKubeconfig(server.kubeconfig()))
-            .build();
+    client = Clients.to(Config.fromKubeconfig(server.kubeconfig())).build();
     InstalledOperator.installCrds(client);
     client
         .resource(

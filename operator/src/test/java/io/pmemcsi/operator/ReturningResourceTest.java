@@ -7,7 +7,6 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.javaoperatorsdk.operator.Operator;
 import io.javaoperatorsdk.operator.api.monitoring.AggregatedMetrics;
 import io.javaoperatorsdk.operator.api.monitoring.Metrics;
@@ -32,6 +31,7 @@ import io.pmemcsi.operator.guard.DriverUsage;
 import io.pmemcsi.operator.metrics.OutcomeListener;
 import io.pmemcsi.operator.pmem.PmemReconciler;
 import io.pmemcsi.operator.reconcile.EndOfResource;
+import io.pmemcsi.testbed.kubernetes.Clients;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -132,7 +132,7 @@ class ReturningResourceTest {
         new ConfigBuilder(world.client().getConfiguration())
             .withRequestTimeout(Math.toIntExact(LIMIT.multipliedBy(3).toMillis()))
             .build();
-    return new KubernetesClientBuilder().withConfig(config).build();
+    return Clients.to(config).build();
   }
 
   private Operator pmemOperator(KubernetesClient client) {

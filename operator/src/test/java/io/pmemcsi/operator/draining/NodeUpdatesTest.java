@@ -9,7 +9,6 @@ import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.pmemcsi.api.generic.CSIDriverDeployment;
 import io.pmemcsi.embedded.EmbeddedKubernetes;
 import io.pmemcsi.embedded.fault.FaultPlan;
@@ -17,6 +16,7 @@ import io.pmemcsi.embedded.fault.RequestFault;
 import io.pmemcsi.embedded.fault.RequestFault.Moment;
 import io.pmemcsi.embedded.fault.SeenRequest;
 import io.pmemcsi.operator.facts.KubernetesVersion;
+import io.pmemcsi.testbed.kubernetes.Clients;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.Map;
@@ -78,6 +78,6 @@ class NodeUpdatesTest {
             .withMasterUrl(server.url().toString())
             .withRequestRetryBackoffLimit(0)
             .build();
-    return new KubernetesClientBuilder().withConfig(config).build();
+    return Clients.to(config).build();
   }
 }

@@ -2,7 +2,6 @@ package io.pmemcsi.testbed.kubernetes;
 
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.nio.file.Path;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -23,10 +22,7 @@ public final class Cluster implements AutoCloseable {
   private Cluster(@Nullable ControlPlane plane, Path kubeconfig) {
     this.plane = plane;
     this.kubeconfig = kubeconfig;
-    this.admin =
-        new KubernetesClientBuilder()
-            .withConfig(Config.fromKubeconfig(kubeconfig.toFile()))
-            .build();
+    this.admin = Clients.to(Config.fromKubeconfig(kubeconfig.toFile())).build();
     this.version = KubernetesVersion.parse(admin.getKubernetesVersion().getGitVersion());
   }
 

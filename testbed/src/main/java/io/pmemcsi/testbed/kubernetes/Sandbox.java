@@ -11,7 +11,6 @@ import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewBuild
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -53,7 +52,7 @@ public final class Sandbox implements AutoCloseable {
     createDefaultAccount(cluster.admin(), name);
     Config config =
         new ConfigBuilder(cluster.admin().getConfiguration()).withNamespace(name).build();
-    return new Sandbox(cluster, name, new KubernetesClientBuilder().withConfig(config).build());
+    return new Sandbox(cluster, name, Clients.to(config).build());
   }
 
   /** The controller would do it too, but later, and pods are refused until then. */
@@ -116,7 +115,7 @@ public final class Sandbox implements AutoCloseable {
             .withOauthToken(token(namespace, serviceAccount))
             .withNamespace(namespace)
             .build();
-    KubernetesClient limited = new KubernetesClientBuilder().withConfig(config).build();
+    KubernetesClient limited = Clients.to(config).build();
     cleanUp(limited::close);
     return limited;
   }

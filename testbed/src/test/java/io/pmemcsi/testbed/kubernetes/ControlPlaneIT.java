@@ -12,7 +12,6 @@ import io.fabric8.kubernetes.api.model.rbac.RoleBindingBuilder;
 import io.fabric8.kubernetes.api.model.rbac.RoleBuilder;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
@@ -142,7 +141,7 @@ class ControlPlaneIT {
   void programsFindTheClusterThroughAFileAndHaveAServiceAccountsRights(Sandbox sandbox) {
     Config config = Config.fromKubeconfig(sandbox.kubeconfigAs("default").toFile());
 
-    try (KubernetesClient nobody = new KubernetesClientBuilder().withConfig(config).build()) {
+    try (KubernetesClient nobody = Clients.to(config).build()) {
       assertThat(nobody.getKubernetesVersion().getMinor()).isNotEmpty();
       assertThatThrownBy(() -> nobody.configMaps().inNamespace(sandbox.namespace()).list())
           .hasMessageContaining("system:serviceaccount:%s:default".formatted(sandbox.namespace()));
