@@ -102,7 +102,6 @@ class CommandFaultsIT extends OwnScratch {
       assertThat(killed.await(120, SECONDS)).isTrue();
       caller.join();
       await()
-          .atMost(120, SECONDS)
           .ignoreExceptions()
           .until(
               () -> {

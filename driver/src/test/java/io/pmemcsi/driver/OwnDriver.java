@@ -1,6 +1,5 @@
 package io.pmemcsi.driver;
 
-import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.awaitility.Awaitility.await;
 
 import io.pmemcsi.driver.command.ProcessRunner;
@@ -58,6 +57,6 @@ abstract class OwnDriver extends OwnScratch {
   final void detach(Path file) {
     LoopDevices loops = new LoopDevices(runner);
     loops.of(file).forEach(loop -> loops.detach(loop.device()));
-    await().atMost(120, SECONDS).until(() -> loops.of(file).isEmpty());
+    await().until(() -> loops.of(file).isEmpty());
   }
 }

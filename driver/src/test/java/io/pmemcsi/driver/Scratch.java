@@ -1,6 +1,5 @@
 package io.pmemcsi.driver;
 
-import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -55,9 +54,7 @@ final class Scratch implements AutoCloseable {
   void assertNothingLeft() {
     assertThat(mounts()).as("mounts").isEmpty();
     // whoever lists the machine's loop devices keeps one alive for a moment after its removal
-    await()
-        .atMost(120, SECONDS)
-        .untilAsserted(() -> assertThat(loopDevices()).as("loop devices").isEmpty());
+    await().untilAsserted(() -> assertThat(loopDevices()).as("loop devices").isEmpty());
     assertThat(names(state().resolve("devices"))).as("device files").isEmpty();
     assertThat(names(state().resolve("contents"))).as("contents records").isEmpty();
     assertThat(names(state().resolve("unfinished"))).as("unfinished mounts").isEmpty();

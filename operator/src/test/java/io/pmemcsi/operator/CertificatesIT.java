@@ -86,9 +86,7 @@ class CertificatesIT {
     operator.stop();
     Secret issued = secret(H + "-controller-secret");
     operator.withClock(Clock.offset(Clock.systemUTC(), Duration.ofDays(-1))).start();
-    await()
-        .atMost(Duration.ofMinutes(2))
-        .untilAsserted(() -> assertThat(condition("CertsVerified")).isEqualTo("False"));
+    await().untilAsserted(() -> assertThat(condition("CertsVerified")).isEqualTo("False"));
     assertThat(driver.events()).contains("CertsNotVerified");
     driver.daemonSet().delete();
     await("another look").until(() -> driver.daemonSet().get() != null);
@@ -100,9 +98,7 @@ class CertificatesIT {
   }
 
   private void awaitServed(String name) {
-    await()
-        .atMost(Duration.ofMinutes(2))
-        .untilAsserted(() -> assertThat(notServed(name)).isEmpty());
+    await().untilAsserted(() -> assertThat(notServed(name)).isEmpty());
   }
 
   private Optional<String> notServed(String name) {
@@ -175,7 +171,6 @@ class CertificatesIT {
 
   private void awaitRefused(String reason) {
     await(reason)
-        .atMost(Duration.ofMinutes(2))
         .untilAsserted(
             () ->
                 assertThat(driver.status().reason())
@@ -237,9 +232,7 @@ class CertificatesIT {
     var second = new Certificates("second");
     driver.setSpec(inline(second));
 
-    await()
-        .atMost(Duration.ofMinutes(2))
-        .untilAsserted(() -> assertThat(decoded(caBundle())).isEqualTo(second.authorityPem()));
+    await().untilAsserted(() -> assertThat(decoded(caBundle())).isEqualTo(second.authorityPem()));
     assertThat(served().authority()).isEqualTo(second.authorityPem());
   }
 
@@ -272,9 +265,7 @@ class CertificatesIT {
   }
 
   private void awaitConditions(String verifiedAndReady) {
-    await()
-        .atMost(Duration.ofMinutes(2))
-        .untilAsserted(() -> assertThat(conditions()).isEqualTo(verifiedAndReady));
+    await().untilAsserted(() -> assertThat(conditions()).isEqualTo(verifiedAndReady));
   }
 
   private String conditions() {
@@ -320,7 +311,6 @@ class CertificatesIT {
           .withClock(Clock.offset(Clock.systemUTC(), Duration.between(Instant.now(), now)))
           .start();
       await("day " + day)
-          .atMost(Duration.ofMinutes(2))
           .untilAsserted(() -> assertThat(driver.status().certificateExpires()).isAfter(expired));
 
       TlsFiles after = served();

@@ -223,12 +223,10 @@ class CrashIT {
       world.retrying(world::update);
       await("seed " + seed)
           .ignoreExceptions()
-          .atMost(Duration.ofMinutes(2))
           .untilAsserted(() -> assertThat(world.snapshot()).isEqualTo(life.updated()));
       world.retrying(world::delete);
       await("deleted, seed " + seed)
           .ignoreExceptions()
-          .atMost(Duration.ofMinutes(2))
           .untilAsserted(
               () -> {
                 assertThat(world.gone()).isTrue();
@@ -251,7 +249,6 @@ class CrashIT {
       world.embedded.renewWatches();
 
       await("seed " + seed)
-          .atMost(Duration.ofMinutes(2))
           .untilAsserted(() -> assertThat(world.snapshot()).isEqualTo(life.updated()));
     }
   }
@@ -270,9 +267,7 @@ class CrashIT {
       world.embedded.renewWatches();
       world.client().apps().daemonSets().inNamespace(NAMESPACE).withName(H + "-node").delete();
 
-      await()
-          .atMost(Duration.ofMinutes(2))
-          .untilAsserted(() -> assertThat(world.snapshot()).isEqualTo(life.created()));
+      await().untilAsserted(() -> assertThat(world.snapshot()).isEqualTo(life.created()));
     }
   }
 
@@ -370,7 +365,6 @@ class CrashIT {
 
     void retrying(Runnable action) {
       await()
-          .atMost(Duration.ofMinutes(2))
           .until(
               () -> {
                 try {

@@ -78,7 +78,6 @@ class DeletionIT extends OneOperator {
     driver.self().withPropagationPolicy(propagation).delete();
 
     await()
-        .atMost(Duration.ofMinutes(2))
         .untilAsserted(
             () ->
                 assertThat(driver.condition("DeletionHeld").map(DeploymentCondition::message))
@@ -103,7 +102,7 @@ class DeletionIT extends OneOperator {
     driver.awaitPhase("Initializing");
     createVolume();
     driver.self().delete();
-    await().atMost(Duration.ofMinutes(2)).until(() -> driver.condition("DeletionHeld").isPresent());
+    await().until(() -> driver.condition("DeletionHeld").isPresent());
 
     driver.edit(
         resource ->

@@ -5,7 +5,6 @@ import static org.awaitility.Awaitility.await;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.Resource;
 import java.net.HttpURLConnection;
-import java.time.Duration;
 import java.util.function.UnaryOperator;
 
 /** Edits as a person makes them: again when somebody else was quicker. */
@@ -15,7 +14,6 @@ final class Edits {
 
   static <T> void edit(Resource<T> resource, UnaryOperator<T> change) {
     await()
-        .atMost(Duration.ofMinutes(2))
         .ignoreExceptionsMatching(
             e ->
                 e instanceof KubernetesClientException failure

@@ -10,7 +10,6 @@ import io.pmemcsi.embedded.EmbeddedKubernetes;
 import io.pmemcsi.embedded.fault.Faults;
 import io.pmemcsi.testbed.kubernetes.Clients;
 import java.time.Clock;
-import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 
@@ -75,7 +74,6 @@ final class EmbeddedWorld implements AutoCloseable {
   /** Events follow on the status: what comes then is not the operator's answer to a change. */
   void awaitQuiet() {
     await()
-        .atMost(Duration.ofMinutes(2))
         .until(
             () -> {
               int before = writes();

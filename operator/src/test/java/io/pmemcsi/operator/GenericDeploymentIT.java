@@ -145,10 +145,7 @@ class GenericDeploymentIT extends OneOperator {
           return workload;
         });
 
-    await()
-        .during(Duration.ofSeconds(2))
-        .atMost(Duration.ofMinutes(2))
-        .until(() -> operator.writes().equals(before));
+    await().during(Duration.ofSeconds(2)).until(() -> operator.writes().equals(before));
   }
 
   @Test
@@ -212,9 +209,7 @@ class GenericDeploymentIT extends OneOperator {
 
     driver.awaitGone();
 
-    await()
-        .atMost(Duration.ofMinutes(2))
-        .untilAsserted(() -> assertThat(driver.objectNames()).isEmpty());
+    await().untilAsserted(() -> assertThat(driver.objectNames()).isEmpty());
   }
 
   @Test
@@ -306,7 +301,6 @@ class GenericDeploymentIT extends OneOperator {
     // nothing is counted before the controller and the server have seen it
     var dryRun = client.resource((DaemonSet) workload(driver.rendered(), "DaemonSet")).dryRun();
     await()
-        .atMost(Duration.ofMinutes(2))
         .until(
             () -> {
               try {
@@ -342,7 +336,6 @@ class GenericDeploymentIT extends OneOperator {
           String group = rule.getApiGroups().getFirst();
           // the server itself learns of a new binding a moment later
           await("controller: %s %s".formatted(verb, resource))
-              .atMost(Duration.ofMinutes(2))
               .pollDelay(Duration.ZERO)
               .until(() -> sandbox.may(driver.name(), verb, group, resource));
           assertThat(sandbox.may(driver.name() + "-node", verb, group, resource))

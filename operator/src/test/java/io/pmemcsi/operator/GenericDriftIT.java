@@ -52,7 +52,6 @@ class GenericDriftIT extends OneOperator {
       String before = object.getMetadata().getUid();
       client.resource(object).delete();
       await(object.getKind() + " is made again")
-          .atMost(Duration.ofMinutes(2))
           .until(
               () -> {
                 HasMetadata now = client.resource(object).get();
@@ -69,7 +68,6 @@ class GenericDriftIT extends OneOperator {
                 {"csidriver.storage.openshift.io/owner-name": "somebody", "mine": "kept"}}}
               """);
       await(object.getKind() + " is mended")
-          .atMost(Duration.ofMinutes(2))
           .untilAsserted(
               () -> {
                 var metadata = client.resource(object).get().getMetadata();
@@ -81,9 +79,7 @@ class GenericDriftIT extends OneOperator {
               });
     }
     client.resource(driver.deployment()).scale(3);
-    await()
-        .atMost(Duration.ofMinutes(2))
-        .until(() -> driver.deployment().getSpec().getReplicas() == 1);
+    await().until(() -> driver.deployment().getSpec().getReplicas() == 1);
   }
 
   @Test
@@ -109,9 +105,7 @@ class GenericDriftIT extends OneOperator {
       }
     }
 
-    await()
-        .atMost(Duration.ofMinutes(2))
-        .untilAsserted(() -> assertThat(Snapshot.of(driver.objects())).isEqualTo(before));
+    await().untilAsserted(() -> assertThat(Snapshot.of(driver.objects())).isEqualTo(before));
   }
 
   /** Applying alone would leave in place what others add where the operator has no value. */
@@ -139,9 +133,7 @@ class GenericDriftIT extends OneOperator {
         driver.deployment(),
         "{\"spec\":{\"paused\":true,\"strategy\":{\"type\":\"Recreate\",\"rollingUpdate\":null}}}");
 
-    await()
-        .atMost(Duration.ofMinutes(2))
-        .untilAsserted(() -> assertThat(Snapshot.of(driver.objects())).isEqualTo(before));
+    await().untilAsserted(() -> assertThat(Snapshot.of(driver.objects())).isEqualTo(before));
     assertThat(driver.events()).doesNotContain("Recreated");
   }
 
@@ -161,9 +153,7 @@ class GenericDriftIT extends OneOperator {
               {"name": "driver", "env": [{"name": "INJECTED", "value": "yes"}]}]}}}}
         """);
 
-    await()
-        .atMost(Duration.ofMinutes(2))
-        .until(() -> !Boolean.TRUE.equals(driver.deployment().getSpec().getPaused()));
+    await().until(() -> !Boolean.TRUE.equals(driver.deployment().getSpec().getPaused()));
     assertThat(client.getKubernetesSerialization().asJson(driver.deployment()))
         .contains(
             "\"annotations\":{\"injected\":\"yes\"}",
@@ -188,7 +178,7 @@ class GenericDriftIT extends OneOperator {
         });
     try {
       merge(driver.deployment(), "{\"spec\":{\"paused\":true}}");
-      await().atMost(Duration.ofMinutes(2)).untilTrue(takenBack);
+      await().untilTrue(takenBack);
     } finally {
       operator.beforeEachWrite(() -> {});
     }
@@ -206,7 +196,6 @@ class GenericDriftIT extends OneOperator {
     long before = writesToDaemonSet();
 
     await()
-        .atMost(Duration.ofMinutes(2))
         .pollInterval(Duration.ofMillis(50))
         .until(
             () -> {
@@ -275,13 +264,12 @@ class GenericDriftIT extends OneOperator {
     driver.create();
     driver.awaitSynced();
     driver.patch("{\"spec\":{\"managementState\":\"Unmanaged\"}}");
-    await().atMost(Duration.ofMinutes(2)).until(() -> "Unmanaged".equals(driver.status().state()));
+    await().until(() -> "Unmanaged".equals(driver.status().state()));
 
     client.resource(driver.daemonSet()).delete();
     client.resource(driver.storageClasses().getFirst()).delete();
     await()
         .during(Duration.ofSeconds(2))
-        .atMost(Duration.ofMinutes(2))
         .until(() -> driver.daemonSet() == null && driver.storageClasses().size() == 1);
     driver.patch("{\"spec\":{\"managementState\":\"Managed\"}}");
 
@@ -299,10 +287,7 @@ class GenericDriftIT extends OneOperator {
 
     driver.delete();
 
-    await()
-        .during(Duration.ofSeconds(3))
-        .atMost(Duration.ofMinutes(2))
-        .until(() -> uids().equals(uids));
+    await().during(Duration.ofSeconds(3)).until(() -> uids().equals(uids));
     // they are nobody's now: the next one of that name does not touch them, and says so
     driver.create();
     driver.awaitSyncError("exists, left by an earlier CSIDriverDeployment");

@@ -62,7 +62,7 @@ class GenericMistakesIT {
     Supplier<List<HasMetadata>> left =
         () -> Stream.<HasMetadata>concat(others().stream(), pmem().stream()).toList();
     left.get().forEach(resource -> client.resource(resource).delete());
-    await().atMost(Duration.ofMinutes(2)).until(() -> left.get().isEmpty());
+    await().until(() -> left.get().isEmpty());
   }
 
   private List<PmemCSIDeployment> pmem() {
@@ -225,7 +225,6 @@ class GenericMistakesIT {
   void firstOfTwoInOneSecondKeepsTheNameWhateverTheirNames(String first, String second) {
     var one = driver(first + "-tie").create(sharing(first + "-tie"));
     await()
-        .atMost(Duration.ofMinutes(2))
         .pollInterval(Duration.ofMillis(20))
         .until(() -> client.storage().v1().csiDrivers().withName("tie.example.com").get() != null);
 
@@ -286,7 +285,6 @@ class GenericMistakesIT {
     client.resource(pmem).create();
 
     await()
-        .atMost(Duration.ofMinutes(2))
         .untilAsserted(
             () ->
                 assertThat(client.resource(pmem).get().getStatus().reason())
@@ -301,7 +299,6 @@ class GenericMistakesIT {
     pmem.setMetadata(new ObjectMetaBuilder().withName("rival.csi.example.com").build());
     client.resource(pmem).create();
     await()
-        .atMost(Duration.ofMinutes(2))
         .until(
             () ->
                 client.storage().v1().csiDrivers().withName("rival.csi.example.com").get() != null);
@@ -349,7 +346,6 @@ class GenericMistakesIT {
     try {
       String wide = "csidriverdeployment:%s:keys".formatted(sandbox.namespace());
       await()
-          .atMost(Duration.ofMinutes(2))
           // a binding to another role is made anew, and not there for a moment
           .ignoreException(NullPointerException.class)
           .untilAsserted(
@@ -384,9 +380,7 @@ class GenericMistakesIT {
     } finally {
       configure("deploymentReplicas: 1\n");
     }
-    await()
-        .atMost(Duration.ofMinutes(2))
-        .until(() -> driver.objectNames().contains("Role leader-election-keys"));
+    await().until(() -> driver.objectNames().contains("Role leader-election-keys"));
     driver.awaitSynced();
   }
 
@@ -396,18 +390,17 @@ class GenericMistakesIT {
     driver.awaitSynced();
 
     configure("deploymentReplicas: 2\n");
-    await().atMost(Duration.ofMinutes(2)).until(() -> replicas(driver) == 2);
+    await().until(() -> replicas(driver) == 2);
     configure("deploymentReplicas: 3\nunknown: key\n");
     await()
-        .atMost(Duration.ofMinutes(2))
         .untilAsserted(
             () ->
                 assertThat(readiness())
                     .contains("the configuration file is wrong", "unknown: is not a key"));
     assertThat(replicas(driver)).isEqualTo(2);
     configure("deploymentReplicas: 1\n");
-    await().atMost(Duration.ofMinutes(2)).until(() -> replicas(driver) == 1);
-    await().atMost(Duration.ofMinutes(2)).until(() -> readiness().startsWith("ok"));
+    await().until(() -> replicas(driver) == 1);
+    await().until(() -> readiness().startsWith("ok"));
   }
 
   @Test

@@ -22,7 +22,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -158,9 +157,7 @@ class GenericOtherServersIT {
               "tokenRequests": [{"audience": "theirs"}], "seLinuxMount": true}}
             """);
 
-    await()
-        .atMost(Duration.ofMinutes(2))
-        .untilAsserted(() -> assertThat(driverObject().getSpec()).isEqualTo(before.getSpec()));
+    await().untilAsserted(() -> assertThat(driverObject().getSpec()).isEqualTo(before.getSpec()));
     assertThat(driverObject().getMetadata().getLabels()).containsEntry("mine", "kept");
     assertThat(driverObject().getMetadata().getUid()).isEqualTo(before.getMetadata().getUid());
   }

@@ -192,9 +192,7 @@ class GenericRefusalsIT {
     List<Subject> all = pairs.stream().flatMap(Pair::both).toList();
     all.forEach(Subject::tidy);
     all.forEach(Subject::delete);
-    all.forEach(
-        subject ->
-            await().atMost(Duration.ofMinutes(2)).until(() -> subject.driver().get() == null));
+    all.forEach(subject -> await().until(() -> subject.driver().get() == null));
     all.stream()
         .flatMap(subject -> subject.driver().objects().stream())
         .toList()

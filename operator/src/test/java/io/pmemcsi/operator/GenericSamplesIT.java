@@ -13,7 +13,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Collectors;
@@ -72,12 +71,9 @@ class GenericSamplesIT {
     assertThat(readyContainers(name + "-controller"))
         .isEqualTo(Objects.requireNonNullElse(controller, ""));
     driver.delete();
-    await()
-        .atMost(Duration.ofMinutes(2))
-        .untilAsserted(() -> assertThat(driver.objectNames()).isEmpty());
+    await().untilAsserted(() -> assertThat(driver.objectNames()).isEmpty());
     // another sample has the same name: its pods must not be taken for those of this one
     await()
-        .atMost(Duration.ofMinutes(2))
         .untilAsserted(
             () -> assertThat(sandbox.client().pods().list().getItems()).as("pods").isEmpty());
   }

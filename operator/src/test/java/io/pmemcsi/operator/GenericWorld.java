@@ -10,7 +10,6 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.pmemcsi.api.generic.CSIDriverDeployment;
-import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
@@ -284,7 +283,7 @@ record GenericWorld(String name, Consumer<Subject> before, Consumer<Subject> act
     }
 
     void awaitSeen() {
-      await().atMost(Duration.ofMinutes(2)).ignoreExceptions().until(this::isSeen);
+      await().ignoreExceptions().until(this::isSeen);
     }
 
     /** Everything that was made, and what is said about it; without the subject's own name. */

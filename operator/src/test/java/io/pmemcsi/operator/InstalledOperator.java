@@ -26,7 +26,6 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Clock;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -287,7 +286,6 @@ final class InstalledOperator implements AutoCloseable {
   /** Returns when it has written nothing for a second. */
   void awaitQuiet() {
     await()
-        .atMost(Duration.ofMinutes(2))
         .until(
             () -> {
               int before = writes.size();

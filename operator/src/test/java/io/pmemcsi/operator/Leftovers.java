@@ -6,7 +6,6 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
-import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -26,7 +25,6 @@ final class Leftovers {
     var resource = client.resources(PmemCSIDeployment.class).withName(driver);
     resource.delete();
     await()
-        .atMost(Duration.ofMinutes(2))
         .ignoreExceptionsInstanceOf(KubernetesClientException.class)
         .until(
             () -> {

@@ -64,7 +64,6 @@ class ManyDeploymentsIT {
       assertThat(client.apps().daemonSets().inNamespace(sandbox.namespace()).list().getItems())
           .hasSize(100);
       await()
-          .atMost(Duration.ofMinutes(2))
           .until(
               () -> {
                 int before = operator.writes().size();
@@ -86,7 +85,6 @@ class ManyDeploymentsIT {
         PaperNodes.create(sandbox.cluster(), 1, Map.of("test/one", "yes", "test/two", "yes"))) {
       String node = nodes.names().getFirst();
       await()
-          .atMost(Duration.ofMinutes(2))
           .untilAsserted(
               () -> {
                 assertThat(message("one.example.com"))
@@ -98,7 +96,6 @@ class ManyDeploymentsIT {
       // a third one, on nodes that others share
       create("three.example.com", "test/one");
       await()
-          .atMost(Duration.ofMinutes(2))
           .untilAsserted(
               () -> {
                 assertThat(message("one.example.com")).contains("three", "two");
@@ -121,7 +118,6 @@ class ManyDeploymentsIT {
       awaitExclusive("three.example.com");
       assertThat(status("three.example.com").phase()).isEqualTo("Failed");
       await()
-          .atMost(Duration.ofMinutes(2))
           .untilAsserted(
               () -> assertThat(message("one.example.com")).contains("two").doesNotContain("three"));
 
@@ -130,9 +126,7 @@ class ManyDeploymentsIT {
       awaitExclusive("one.example.com");
       awaitExclusive("two.example.com");
       label(node, "test/two", "yes");
-      await()
-          .atMost(Duration.ofMinutes(2))
-          .untilAsserted(() -> assertThat(message("one.example.com")).contains("two"));
+      await().untilAsserted(() -> assertThat(message("one.example.com")).contains("two"));
 
       client.resources(PmemCSIDeployment.class).withName("two.example.com").delete();
 
@@ -151,7 +145,6 @@ class ManyDeploymentsIT {
 
   private void awaitExclusive(String name) {
     await(name)
-        .atMost(Duration.ofMinutes(2))
         .untilAsserted(
             () -> assertThat(exclusive(name).map(DeploymentCondition::status)).contains("True"));
   }
@@ -176,7 +169,6 @@ class ManyDeploymentsIT {
 
   private void awaitMade(String daemonSet) {
     await()
-        .atMost(Duration.ofMinutes(2))
         .until(
             () ->
                 client

@@ -122,7 +122,6 @@ class PmemDeploymentIT extends OneOperator {
       operator.start();
 
       await()
-          .atMost(Duration.ofMinutes(2))
           .untilAsserted(
               () ->
                   assertThat(driver.status().unpreparedNodes())
@@ -137,9 +136,7 @@ class PmemDeploymentIT extends OneOperator {
       managed.set(1L << 30);
       operator.start();
 
-      await()
-          .atMost(Duration.ofMinutes(2))
-          .untilAsserted(() -> assertThat(driver.status().unpreparedNodes()).isEmpty());
+      await().untilAsserted(() -> assertThat(driver.status().unpreparedNodes()).isEmpty());
     }
   }
 
@@ -166,7 +163,6 @@ class PmemDeploymentIT extends OneOperator {
     // a run is counted as ended after the status that it wrote can be seen, and the resource of
     // an earlier test may still be counted, too
     await()
-        .atMost(Duration.ofMinutes(2))
         .untilAsserted(
             () ->
                 assertThat(operator.read("/metrics"))
@@ -204,10 +200,7 @@ class PmemDeploymentIT extends OneOperator {
     operator.start();
     driver.edit(resource -> resource.getMetadata().setAnnotations(Map.of("touched", "yes")));
 
-    await()
-        .during(Duration.ofSeconds(3))
-        .atMost(Duration.ofMinutes(2))
-        .until(() -> operator.writes().equals(before));
+    await().during(Duration.ofSeconds(3)).until(() -> operator.writes().equals(before));
   }
 
   @Test
@@ -230,9 +223,7 @@ class PmemDeploymentIT extends OneOperator {
 
     driver.self().delete();
 
-    await()
-        .atMost(Duration.ofMinutes(2))
-        .untilAsserted(() -> assertThat(driver.objectNames()).isEmpty());
+    await().untilAsserted(() -> assertThat(driver.objectNames()).isEmpty());
   }
 
   @Test

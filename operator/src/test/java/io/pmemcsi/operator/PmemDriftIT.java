@@ -12,7 +12,6 @@ import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.KubernetesVersion;
 import io.pmemcsi.operator.pmem.PmemReconciler;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -66,7 +65,7 @@ class PmemDriftIT extends OneOperator {
 
     // it is looked at again and again, and told once
     double runs = operator.runs(driver.name());
-    await().atMost(Duration.ofMinutes(2)).until(() -> operator.runs(driver.name()) > runs + 1);
+    await().until(() -> operator.runs(driver.name()) > runs + 1);
     assertThat(driver.events()).containsExactlyInAnyOrder("NewDeployment", "Failed");
 
     client.resource(foreign).delete();
@@ -140,7 +139,6 @@ class PmemDriftIT extends OneOperator {
       String uid = object.getMetadata().getUid();
       client.resource(object).delete();
       await(object.getKind() + " is made again")
-          .atMost(Duration.ofMinutes(2))
           .untilAsserted(
               () -> {
                 HasMetadata now = client.resource(object).get();
@@ -160,7 +158,6 @@ class PmemDriftIT extends OneOperator {
       object.getMetadata().setResourceVersion(null);
       Edits.edit(client.resource(object), Vandal::spoil);
       await(object.getKind() + " is mended")
-          .atMost(Duration.ofMinutes(2))
           .untilAsserted(
               () -> {
                 HasMetadata now = client.resource(object).get();
@@ -188,7 +185,6 @@ class PmemDriftIT extends OneOperator {
     operator.start();
 
     await()
-        .atMost(Duration.ofMinutes(2))
         .untilAsserted(
             () -> {
               var now = Snapshot.of(driver.objects().stream().map(Intruder::leave).toList());
@@ -217,7 +213,6 @@ class PmemDriftIT extends OneOperator {
           return object;
         });
     await()
-        .atMost(Duration.ofMinutes(2))
         .untilAsserted(
             () ->
                 assertThat(controller.get().getMetadata().getLabels())
@@ -226,13 +221,9 @@ class PmemDriftIT extends OneOperator {
 
     driver.setSpec(WITH_CONTROLLER + ", controllerReplicas: 2");
 
-    await()
-        .atMost(Duration.ofMinutes(2))
-        .untilAsserted(() -> assertThat(controller.get().getSpec().getReplicas()).isEqualTo(2));
+    await().untilAsserted(() -> assertThat(controller.get().getSpec().getReplicas()).isEqualTo(2));
     controller.scale(5);
-    await()
-        .atMost(Duration.ofMinutes(2))
-        .untilAsserted(() -> assertThat(controller.get().getSpec().getReplicas()).isEqualTo(2));
+    await().untilAsserted(() -> assertThat(controller.get().getSpec().getReplicas()).isEqualTo(2));
   }
 
   private ClusterFacts facts() {

@@ -58,7 +58,6 @@ class RaceIT {
     operator.awaitHook();
     await()
         .during(Duration.ofSeconds(2))
-        .atMost(Duration.ofMinutes(2))
         .untilAsserted(
             () -> {
               assertThat(driver.status().phaseOrNew()).isEqualTo("Initializing");

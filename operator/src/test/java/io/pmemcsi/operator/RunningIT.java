@@ -36,9 +36,7 @@ class RunningIT {
     sandbox.cleanUp(nodes::close);
 
     awaitRunning(driver, 1);
-    await()
-        .atMost(Duration.ofMinutes(2))
-        .untilAsserted(() -> assertThat(failurePolicy(driver)).isEqualTo("Fail"));
+    await().untilAsserted(() -> assertThat(failurePolicy(driver)).isEqualTo("Fail"));
     assertThat(pods(sandbox))
         .hasSize(2)
         .allSatisfy(pod -> assertThat(Readiness.getInstance().isReady(pod)).isTrue());
@@ -137,9 +135,7 @@ class RunningIT {
   /** What an administrator sees. */
   private void assertShown(Sandbox sandbox, TestDriver driver) {
     var kubectl = new Kubectl(sandbox.cluster(), Path.of(".."), cache);
-    await()
-        .atMost(Duration.ofMinutes(2))
-        .untilAsserted(() -> assertThat(driver.events()).contains("NewDeployment", "Running"));
+    await().untilAsserted(() -> assertThat(driver.events()).contains("NewDeployment", "Running"));
 
     assertThat(kubectl.run("get", "pcd", driver.name()))
         .matches(

@@ -16,7 +16,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
@@ -60,9 +59,7 @@ class UpgradeIT {
         .doesNotContain("DaemonSet %s-node-setup".formatted(driver.prefix()));
 
     operator.start();
-    await()
-        .atMost(Duration.ofMinutes(2))
-        .untilAsserted(() -> assertThat(snapshot()).isEqualTo(now));
+    await().untilAsserted(() -> assertThat(snapshot()).isEqualTo(now));
     operator.stop();
 
     earlier.run();
@@ -87,11 +84,8 @@ class UpgradeIT {
 
     operator.start();
 
+    await().untilAsserted(() -> assertThat(Snapshot.differences(snapshot(), fresh)).isEmpty());
     await()
-        .atMost(Duration.ofMinutes(2))
-        .untilAsserted(() -> assertThat(Snapshot.differences(snapshot(), fresh)).isEmpty());
-    await()
-        .atMost(Duration.ofMinutes(2))
         .until(
             () ->
                 client()

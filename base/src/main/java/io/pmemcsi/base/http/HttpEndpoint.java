@@ -57,7 +57,7 @@ public final class HttpEndpoint implements AutoCloseable {
       endpoint.server.start();
       // the port may be one that the system has chosen
       LOG.atInfo()
-          .addKeyValue("endpoint", "http://%s%s".formatted(endpoint.address(), metrics))
+          .addKeyValue("endpoint", endpoint.address().url(metrics))
           .log("Prometheus endpoint started.");
       return endpoint;
     } catch (IOException e) {

@@ -43,6 +43,11 @@ public record ListenAddress(String host, int port) {
         : new InetSocketAddress(InetAddress.getByName(host), port);
   }
 
+  /** Where a page of the server is; {@code [::]} stands for every address. */
+  String url(String path) {
+    return "http://%s%s%s".formatted(host.isEmpty() ? "[::]" : "", this, path);
+  }
+
   @Override
   public String toString() {
     return (host.contains(":") ? "[" + host + "]" : host) + ":" + port;

@@ -80,6 +80,16 @@ class HttpEndpointTest {
                 .formatted(endpoint.port()));
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    ":8080, http://[::]:8080/metrics",
+    "127.0.0.1:8080, http://127.0.0.1:8080/metrics",
+    "[::1]:8080, http://[::1]:8080/metrics",
+  })
+  void aPageHasAnAddressAlsoWhereNoHostIsSaid(String address, String url) {
+    assertThat(ListenAddress.parse(address).url("/metrics")).isEqualTo(url);
+  }
+
   @Test
   void metricsAreInThePrometheusTextFormat() throws Exception {
     HttpResponse<String> response = get("/metrics");

@@ -75,7 +75,8 @@ public sealed interface Json {
       }
       return value;
     } catch (JacksonException e) {
-      throw new IOException(e.getOriginalMessage(), e);
+      // without it as the cause: its own message also says where in the parser's source it was
+      throw new IOException(e.getOriginalMessage());
     }
   }
 

@@ -225,7 +225,7 @@ public final class Publishing {
       String volumeId, LedgerEntry entry, boolean fresh, Path target, RuntimeException reason) {
     try {
       if (fresh && mounts.table().at(target).isEmpty()) {
-        // nobody can have written to it: erasing would only take time
+        // no pod was given it: erasing would only take time
         takeDown(entry, target);
         volumes.discard(volumeId);
       } else if (fresh || formatter.isUntouched(entry)) {

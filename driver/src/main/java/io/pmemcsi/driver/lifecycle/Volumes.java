@@ -48,8 +48,7 @@ public final class Volumes {
 
   /** Makes a volume, or finds the one that the same call has made before. */
   public LedgerEntry create(String name, SizeRange size, VolumeParameters wanted) {
-    VolumeId id = VolumeId.fromName(name);
-    return locks.with(id, () -> createLocked(id, name, size, wanted));
+    return lockedByName(name, id -> createLocked(id, name, size, wanted));
   }
 
   /** Deletes a volume; one that is not there was deleted before. */
@@ -149,8 +148,14 @@ public final class Volumes {
   }
 
   private <T> T lockedByName(String name, Function<VolumeId, T> work) {
-    VolumeId id = VolumeId.fromName(name);
-    return locks.with(id, () -> work.apply(id));
+    VolumeId usual = VolumeId.fromName(name);
+    return locks.with(
+        usual,
+        () -> {
+          VolumeId old = isKnown(usual) ? usual : named(name).map(LedgerEntry::id).orElse(usual);
+          // it may be gone until its own lock is held
+          return locks.with(old, () -> work.apply(isKnown(old) ? old : usual));
+        });
   }
 
   /** The volume, known by its id or, ephemeral ones, by the name that Kubernetes gave it. */
@@ -248,7 +253,7 @@ public final class Volumes {
   private LedgerEntry createLocked(
       VolumeId id, String name, SizeRange size, VolumeParameters wanted) {
     refuseDamaged(id);
-    Optional<LedgerEntry> existing = ledger.find(id).or(() -> named(name));
+    Optional<LedgerEntry> existing = ledger.find(id);
     if (existing.isPresent()) {
       return existing(existing.get(), name, size, wanted);
     }

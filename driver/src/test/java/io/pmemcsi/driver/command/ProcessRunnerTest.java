@@ -59,7 +59,7 @@ class ProcessRunnerTest {
     ToolFailedException failure = failureOf(sleeper(dir).within(Duration.ofSeconds(2)));
 
     assertThat(failure.reason()).isEqualTo(Reason.TIMEOUT);
-    await().atMost(120, SECONDS).until(() -> !childIsAlive(dir));
+    await().until(() -> !childIsAlive(dir));
   }
 
   @Test
@@ -76,12 +76,12 @@ class ProcessRunnerTest {
     Cancellation call = new Cancellation();
     CompletableFuture<ToolFailedException> failure = new CompletableFuture<>();
     Thread.ofVirtual().start(() -> call.serve(() -> failure.complete(failureOf(sleeper(dir)))));
-    await().atMost(120, SECONDS).until(() -> childIsAlive(dir));
+    await().until(() -> childIsAlive(dir));
 
     call.cancel();
 
     assertThat(failure.get(120, SECONDS).reason()).isEqualTo(Reason.CANCELLED);
-    await().atMost(120, SECONDS).until(() -> !childIsAlive(dir));
+    await().until(() -> !childIsAlive(dir));
   }
 
   @Test

@@ -1,6 +1,5 @@
 package io.pmemcsi.driver.device;
 
-import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -17,7 +16,7 @@ class RunningMakersTest {
             .start();
     try {
       // a process has no arguments for a moment after its program was started
-      await().atMost(120, SECONDS).until(() -> RunningMakers.HERE.isMaking(id));
+      await().until(() -> RunningMakers.HERE.isMaking(id));
       assertThat(RunningMakers.HERE.isMaking(VolumeId.fromName("another"))).isFalse();
     } finally {
       tool.getOutputStream().close(); // what it waits for

@@ -105,7 +105,7 @@ class VolumeLocksTest {
     waiter.join();
 
     assertThat(done).isFalse();
-    await().atMost(120, SECONDS).until(() -> locks.size() == 0);
+    await().until(() -> locks.size() == 0);
   }
 
   private static boolean run(Runnable work) {

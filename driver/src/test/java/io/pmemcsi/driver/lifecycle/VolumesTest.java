@@ -155,7 +155,6 @@ class VolumesTest {
     Thread deletion =
         Thread.ofPlatform().start(() -> volumes.delete(VolumeId.fromName("pvc-1").value()));
     await()
-        .atMost(120, SECONDS)
         .until(
             () ->
                 Set.of(Thread.State.WAITING, Thread.State.TERMINATED)

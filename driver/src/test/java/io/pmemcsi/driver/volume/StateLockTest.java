@@ -1,6 +1,5 @@
 package io.pmemcsi.driver.volume;
 
-import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -37,7 +36,6 @@ class StateLockTest {
     Thread second =
         Thread.ofPlatform().start(() -> StateLock.take(state, Duration.ofMinutes(1)).close());
     await()
-        .atMost(120, SECONDS)
         .until(
             () ->
                 Set.of(Thread.State.TIMED_WAITING, Thread.State.TERMINATED)

@@ -33,7 +33,10 @@ public sealed interface RequestFault {
     }
   }
 
-  /** The request is carried out at once, and answered when somebody says so. */
+  /**
+   * The request is carried out at once, and answered when somebody says so; a watch only begins
+   * then.
+   */
   record Hold(CountDownLatch until) implements RequestFault {}
 
   /** A get or list is answered from the past. */

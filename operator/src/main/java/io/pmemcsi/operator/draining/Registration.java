@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.api.model.storage.CSINodeDriver;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 
@@ -59,10 +60,18 @@ final class Registration {
   /** In whole seconds and by the server's clock, like the birth of a pod. */
   private static Optional<Instant> added(CSINode node) {
     return node.getMetadata().getManagedFields().stream()
+        .filter(Registration::isAboutDrivers)
         .map(ManagedFieldsEntry::getTime)
         .filter(Objects::nonNull)
         .map(Instant::parse)
         .max(Instant::compareTo);
+  }
+
+  /** Others may label the object or write notes on it. */
+  private static boolean isAboutDrivers(ManagedFieldsEntry entry) {
+    return entry.getFieldsV1() != null
+        && entry.getFieldsV1().getAdditionalProperties().get("f:spec") instanceof Map<?, ?> spec
+        && spec.containsKey("f:drivers");
   }
 
   private static boolean isReadyForLong(Pod pod, Instant now) {

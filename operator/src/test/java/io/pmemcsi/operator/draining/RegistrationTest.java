@@ -94,7 +94,8 @@ class RegistrationTest {
         metadata:
           managedFields:
           - {manager: somebody, time: "2026-01-01T00:00:00Z"}
-          - {manager: kubelet%s}
+          - {manager: kubelet, fieldsV1: {"f:spec": {"f:drivers": {}}}%s}
+          - {manager: labeller, time: "2026-01-02T03:05:00Z", fieldsV1: {"f:metadata": {"f:labels": {}}}}
         spec: {drivers: %s}
         """
             .formatted(added == null ? "" : ", time: \"%s\"".formatted(added), drivers),
