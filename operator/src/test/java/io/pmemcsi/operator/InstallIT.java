@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.Pod;
-import io.fabric8.kubernetes.api.model.authorization.v1.SelfSubjectAccessReviewBuilder;
-import io.fabric8.kubernetes.client.KubernetesClient;
 import io.pmemcsi.operator.install.OperatorInstallation;
 import io.pmemcsi.testbed.kubernetes.Definitions;
 import io.pmemcsi.testbed.kubernetes.Kubectl;
@@ -61,11 +59,10 @@ class InstallIT {
   private static void sampleIsAllThatIsMissing(Sandbox sandbox, Kubectl kubectl) {
     Pod pod = await().atMost(LIMIT).until(() -> operatorPod(sandbox), Optional::isPresent).get();
     sandbox.cleanUp(() -> Leftovers.remove(sandbox.client(), NAMESPACE, PREFIX, DRIVER));
-    KubernetesClient account = sandbox.clientAs(NAMESPACE, OperatorInstallation.NAME);
-    awaitRights(account);
+    awaitRights(sandbox);
     try (var operator =
         OperatorProgram.start(
-            account,
+            sandbox.clientAs(NAMESPACE, OperatorInstallation.NAME),
             new OperatorOptions(Optional.empty(), Optional.empty(), Optional.empty(), true),
             InstalledOperator.environment(pod),
             Clock.systemUTC())) {
@@ -85,35 +82,15 @@ class InstallIT {
   }
 
   /** One of each role: the server learns of them one by one, a moment after it has taken them. */
-  private static void awaitRights(KubernetesClient account) {
-    await()
-        .atMost(LIMIT)
-        .until(
-            () ->
-                may(account, NAMESPACE, "update", "coordination.k8s.io", "leases")
-                    && may(account, "", "list", "storage.k8s.io", "csidrivers")
-                    && may(account, "default", "create", "", "events"));
+  private static void awaitRights(Sandbox sandbox) {
+    awaitRight(sandbox, NAMESPACE, "update", "coordination.k8s.io", "leases");
+    awaitRight(sandbox, "", "list", "storage.k8s.io", "csidrivers");
+    awaitRight(sandbox, "default", "create", "", "events");
   }
 
-  private static boolean may(
-      KubernetesClient account, String namespace, String verb, String group, String resource) {
-    return account
-        .authorization()
-        .v1()
-        .selfSubjectAccessReview()
-        .create(
-            new SelfSubjectAccessReviewBuilder()
-                .withNewSpec()
-                .withNewResourceAttributes()
-                .withNamespace(namespace)
-                .withVerb(verb)
-                .withGroup(group)
-                .withResource(resource)
-                .endResourceAttributes()
-                .endSpec()
-                .build())
-        .getStatus()
-        .getAllowed();
+  private static void awaitRight(
+      Sandbox sandbox, String where, String verb, String group, String resource) {
+    sandbox.awaitRight(NAMESPACE, OperatorInstallation.NAME, where, verb, group, resource);
   }
 
   private static Optional<Pod> operatorPod(Sandbox sandbox) {

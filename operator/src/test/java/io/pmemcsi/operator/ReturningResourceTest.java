@@ -67,7 +67,7 @@ class ReturningResourceTest {
         assertThat(ending.await(2, TimeUnit.MINUTES)).isTrue();
 
         driver.create();
-        await().atMost(LIMIT).untilAsserted(() -> assertThat(added).hasValue(2));
+        await().untilAsserted(() -> assertThat(added).hasValue(2));
         goOn.countDown();
 
         driver.awaitSynced();
@@ -90,19 +90,17 @@ class ReturningResourceTest {
         makePmem(world.client());
         world.faults().follow(new LateAnswer());
         resource.delete();
-        await().atMost(LIMIT).until(() -> resource.get() == null);
+        await().until(() -> resource.get() == null);
         world.faults().clear();
 
         makePmem(world.client());
         goOn.countDown();
         // once for the watch that shows the end, once for the call that brought it about
-        await()
-            .atMost(LIMIT)
-            .untilAsserted(() -> assertThat(ended).hasValueGreaterThanOrEqualTo(2));
+        await().untilAsserted(() -> assertThat(ended).hasValueGreaterThanOrEqualTo(2));
 
         var driver = world.client().storage().v1().csiDrivers().withName(PMEM);
         driver.delete();
-        await().atMost(LIMIT).untilAsserted(() -> assertThat(driver.get()).isNotNull());
+        await().untilAsserted(() -> assertThat(driver.get()).isNotNull());
       } finally {
         goOn.countDown();
         operator.stop();
@@ -113,7 +111,6 @@ class ReturningResourceTest {
   private static void makePmem(KubernetesClient client) {
     client.resource(PmemResource.of(PMEM, "deviceMode: lvm")).create();
     await()
-        .atMost(LIMIT)
         .untilAsserted(
             () ->
                 assertThat(

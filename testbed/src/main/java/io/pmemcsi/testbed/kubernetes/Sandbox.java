@@ -139,11 +139,14 @@ public final class Sandbox implements AutoCloseable {
 
   /** Whether the server would let a service account of the namespace do that, wherever it is. */
   public boolean may(String serviceAccount, String verb, String group, String resource) {
-    return may("", serviceAccount, verb, group, resource);
+    return may(user(namespace, serviceAccount), "", verb, group, resource);
   }
 
-  private boolean may(
-      String where, String serviceAccount, String verb, String group, String resource) {
+  private static String user(String namespace, String serviceAccount) {
+    return "system:serviceaccount:%s:%s".formatted(namespace, serviceAccount);
+  }
+
+  private boolean may(String user, String where, String verb, String group, String resource) {
     return client
         .authorization()
         .v1()
@@ -151,7 +154,7 @@ public final class Sandbox implements AutoCloseable {
         .create(
             new SubjectAccessReviewBuilder()
                 .withNewSpec()
-                .withUser("system:serviceaccount:%s:%s".formatted(namespace, serviceAccount))
+                .withUser(user)
                 .withNewResourceAttributes()
                 .withNamespace(where)
                 .withVerb(verb)
@@ -175,10 +178,21 @@ public final class Sandbox implements AutoCloseable {
   /** The same for what it may do in another namespace. */
   public void awaitRight(
       String where, String serviceAccount, String verb, String group, String resource) {
+    awaitRight(namespace, serviceAccount, where, verb, group, resource);
+  }
+
+  /** The same for a service account of another namespace. */
+  public void awaitRight(
+      String namespace,
+      String serviceAccount,
+      String where,
+      String verb,
+      String group,
+      String resource) {
     await("%s may %s %s in %s".formatted(serviceAccount, verb, resource, where))
         .atMost(PATIENCE)
         .pollDelay(Duration.ZERO)
-        .until(() -> may(where, serviceAccount, verb, group, resource));
+        .until(() -> may(user(namespace, serviceAccount), where, verb, group, resource));
   }
 
   /** Something to do at the end, before the namespace is deleted; the last one is done first. */
