@@ -15,8 +15,10 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -205,9 +207,57 @@ class FaultsTest {
   }
 
   private static List<EventFault> drawnForEvents(FaultPlan plan) {
-    return IntStream.range(0, 200)
-        .mapToObj(i -> plan.onEvent(new SeenEvent(1, "ADDED", "", "configmaps", "n", "c", i)))
-        .toList();
+    return IntStream.range(0, 200).mapToObj(i -> plan.onEvent(added("c", 1, i))).toList();
+  }
+
+  private static SeenEvent added(String name, long watch, long revision) {
+    return new SeenEvent(watch, "", "ADDED", "", "configmaps", "n", name, revision);
+  }
+
+  @Test
+  void aSeedDrawsTheSameForAnEventWhateverTheOrderOfThreadsMadeOfItsNumbers() {
+    List<String> names = IntStream.range(0, 50).mapToObj(i -> "c" + i).toList();
+    FaultPlan plan = RandomFaults.lossy(1, 0, 500);
+    Map<String, EventFault> drawn = new HashMap<>();
+    names.forEach(name -> drawn.put(name, plan.onEvent(added(name, 1, drawn.size()))));
+
+    FaultPlan again = RandomFaults.lossy(1, 0, 500);
+    Map<String, EventFault> drawnAgain = new HashMap<>();
+    names
+        .reversed()
+        .forEach(name -> drawnAgain.put(name, again.onEvent(added(name, 7, drawnAgain.size()))));
+
+    assertThat(drawnAgain).isEqualTo(drawn);
+    assertThat(Set.copyOf(drawn.values())).hasSizeGreaterThan(3);
+  }
+
+  @Test
+  void aSeedDrawsTheSameForAWatchWhateverWatchesWithOtherSelectionsSee() {
+    FaultPlan alone = RandomFaults.lossy(1, 0, 500);
+    FaultPlan busy = RandomFaults.lossy(1, 0, 500);
+    for (int i = 0; i < 50; i++) {
+      busy.onEvent(new SeenEvent(2, "n/ app=d", "ADDED", "", "configmaps", "n", "c", i));
+
+      assertThat(busy.onEvent(added("c", 3, i))).isEqualTo(alone.onEvent(added("c", 1, i)));
+    }
+  }
+
+  @Test
+  void anEventSaysWhatItsWatchSelects() throws Exception {
+    List<String> seen = new CopyOnWriteArrayList<>();
+    onEvents(
+        event -> {
+          seen.add(event.toString());
+          return EventFault.NONE;
+        });
+    http.watchConfigMaps("fieldSelector=metadata.name%3Da");
+    http.createConfigMap("a");
+
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(seen)
+                    .containsExactly("ADDED configmaps default/a default/ metadata.name=a"));
   }
 
   @Test

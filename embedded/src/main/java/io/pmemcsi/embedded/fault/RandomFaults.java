@@ -8,8 +8,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Faults drawn from a seed. The draw for a request depends on the seed, on what is asked and on how
- * often that was asked before, never on the order of threads, so that a run can be repeated.
+ * Faults drawn from a seed, so that a run can be repeated. The draw for a request depends on the
+ * seed, on what is asked and on how often that was asked before; the draw for an event on the seed,
+ * on what happened to which object, on what the watch selects, and on how often such an event was
+ * on its way before. Numbers that a server gives in the order of threads play no part: those of
+ * requests, watches and revisions. Watches that select the same are not told apart: the draws for
+ * them are the same in each run, but which of them gets which may change.
  *
  * @param failPerMille how many of 1000 requests go wrong
  * @param eventPerMille how many of 1000 watch events go wrong
@@ -40,9 +44,7 @@ public record RandomFaults(
 
   @Override
   public RequestFault onRequest(SeenRequest request) {
-    String what = request.toString();
-    int times = asked.computeIfAbsent(what, _ -> new AtomicInteger()).incrementAndGet();
-    SplittableRandom random = draw(what, times);
+    SplittableRandom random = draw(request.toString());
     if (random.nextInt(1000) >= failPerMille) {
       return RequestFault.NONE;
     }
@@ -59,8 +61,7 @@ public record RandomFaults(
 
   @Override
   public EventFault onEvent(SeenEvent event) {
-    SplittableRandom random =
-        draw(event.group() + event.plural() + event.type(), event.revision() + event.watch());
+    SplittableRandom random = draw(event.toString());
     if (random.nextInt(1000) >= eventPerMille) {
       return EventFault.NONE;
     }
@@ -73,7 +74,8 @@ public record RandomFaults(
     };
   }
 
-  private SplittableRandom draw(String what, long which) {
-    return new SplittableRandom(seed * 0x9E3779B97F4A7C15L ^ what.hashCode() * 31L + which);
+  private SplittableRandom draw(String what) {
+    int times = asked.computeIfAbsent(what, _ -> new AtomicInteger()).incrementAndGet();
+    return new SplittableRandom(seed * 0x9E3779B97F4A7C15L ^ what.hashCode() * 31L + times);
   }
 }

@@ -4,13 +4,31 @@ package io.pmemcsi.embedded.fault;
  * A watch event on its way to one watcher.
  *
  * @param watch the number of the watch's request
+ * @param selection what the watch selects among the objects of its kind, such as "default/ app=d";
+ *     "" for everything
  * @param type ADDED, MODIFIED or DELETED
  */
 public record SeenEvent(
     long watch,
+    String selection,
     String type,
     String group,
     String plural,
     String namespace,
     String name,
-    long revision) {}
+    long revision) {
+
+  /** Such as "ADDED daemonsets.apps default/node", and what the watch selects. */
+  @Override
+  public String toString() {
+    return "%s %s%s %s%s %s"
+        .formatted(
+            type,
+            plural,
+            group.isEmpty() ? "" : "." + group,
+            namespace.isEmpty() ? "" : namespace + "/",
+            name,
+            selection)
+        .strip();
+  }
+}

@@ -16,12 +16,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Writes events to one watcher, with what the faults make of them. */
 final class WatchStream {
   private final long number;
   private final ResourceType type;
   private final String namespace;
+  private final String selection;
   private final Predicate<JsonNode> filter;
   private final FaultPlan faults;
   private final OutputStream out;
@@ -31,9 +34,19 @@ final class WatchStream {
     this.number = number;
     this.type = request.type();
     this.namespace = request.namespace();
+    this.selection = selection(request);
     this.filter = Api.filter(request);
     this.faults = faults;
     this.out = out;
+  }
+
+  private static String selection(ApiRequest request) {
+    return Stream.of(
+            request.namespace().isEmpty() ? "" : request.namespace() + "/",
+            request.query().getOrDefault("labelSelector", ""),
+            request.query().getOrDefault("fieldSelector", ""))
+        .filter(part -> !part.isEmpty())
+        .collect(Collectors.joining(" "));
   }
 
   /** Tells of an object that was there before the watch began. */
@@ -79,6 +92,7 @@ final class WatchStream {
     SeenEvent seen =
         new SeenEvent(
             number,
+            selection,
             event,
             type.group(),
             type.plural(),
