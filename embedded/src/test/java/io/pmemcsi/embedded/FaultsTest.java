@@ -29,9 +29,23 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class FaultsTest {
   private static final Duration LATE = Duration.ofMillis(200);
+  private static final String DEFINITIONS =
+      "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+  private static final String DEFINITION =
+      """
+      {"metadata": {"name": "things.example.com"},
+       "spec": {
+         "group": "example.com",
+         "scope": "Cluster",
+         "names": {"kind": "Thing", "plural": "things"},
+         "versions": [
+           {"name": "v1", "served": true, "storage": true,
+            "schema": {"openAPIV3Schema": {"type": "object"}}}]}}
+      """;
 
   private EmbeddedKubernetes kubernetes;
   private Http http;
@@ -114,6 +128,52 @@ class FaultsTest {
             });
 
     assertThat(http.configMaps()).containsExactly("a");
+  }
+
+  private void onPages(RequestFault fault) {
+    kubernetes
+        .faults()
+        .follow(
+            new FaultPlan() {
+              @Override
+              public RequestFault onRequest(SeenRequest request) {
+                return request.page() ? fault : RequestFault.NONE;
+              }
+            });
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"/api", "/apis", "/apis/apps", "/apis/apps/v1", "/version"})
+  void discoveryCanFailAndBeCutAndComeLate(String path) throws Exception {
+    onPages(new RequestFault.Fail(503, Moment.BEFORE));
+    assertThat(http.get(path).code()).isEqualTo(503);
+    assertThat(http.configMaps()).isEmpty();
+
+    onPages(new RequestFault.Cut(Moment.BEFORE));
+    assertThatThrownBy(() -> http.get(path)).isInstanceOf(IOException.class);
+
+    onPages(new RequestFault.Delay(LATE));
+    long start = System.nanoTime();
+    assertThat(http.get(path).code()).isEqualTo(200);
+    assertThat(since(start)).isGreaterThanOrEqualTo(LATE);
+  }
+
+  @Test
+  void discoveryCanShowThePast() throws Exception {
+    assertThat(http.send("POST", DEFINITIONS, "application/json", DEFINITION).code())
+        .isEqualTo(201);
+    assertThat(http.get("/apis/example.com").code()).isEqualTo(200);
+    onPages(new RequestFault.Stale(100));
+
+    assertThat(http.get("/apis").body().toString()).doesNotContain("example.com");
+  }
+
+  @Test
+  void aSeedLeavesDiscoveryAlone() {
+    FaultPlan plan = new RandomFaults(1, 1000, 0);
+
+    assertThat(IntStream.range(0, 50).mapToObj(i -> SeenRequest.ofPage(i, "GET", "/apis")))
+        .allMatch(request -> plan.onRequest(request).equals(RequestFault.NONE));
   }
 
   @Test
@@ -371,9 +431,13 @@ class FaultsTest {
     kubernetes.requests().clear();
 
     http.configMaps();
+    http.get("/apis/apps/v1");
     http.setData("a", "1");
 
-    assertThat(kubernetes.requests().all()).hasSize(2);
+    assertThat(kubernetes.requests().all())
+        .extracting(SeenRequest::toString)
+        .containsExactly(
+            "list configmaps default/", "get /apis/apps/v1", "patch configmaps default/a");
     assertThat(kubernetes.requests().writes())
         .extracting(SeenRequest::toString)
         .containsExactly("patch configmaps default/a");

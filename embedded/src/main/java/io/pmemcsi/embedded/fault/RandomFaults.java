@@ -15,7 +15,10 @@ import java.util.concurrent.atomic.AtomicInteger;
  * requests, watches and revisions. Watches that select the same are not told apart: the draws for
  * them are the same in each run, but which of them gets which may change.
  *
- * @param failPerMille how many of 1000 requests go wrong
+ * <p>Pages such as discovery are left alone: clients ask for them as they start, and give up where
+ * they fail, so that most seeds would end there.
+ *
+ * @param failPerMille how many of 1000 requests for resources go wrong
  * @param eventPerMille how many of 1000 watch events go wrong
  * @param lossless whether every event arrives in the end, as a real server promises
  */
@@ -44,6 +47,9 @@ public record RandomFaults(
 
   @Override
   public RequestFault onRequest(SeenRequest request) {
+    if (request.page()) {
+      return RequestFault.NONE;
+    }
     SplittableRandom random = draw(request.toString());
     if (random.nextInt(1000) >= failPerMille) {
       return RequestFault.NONE;

@@ -1,5 +1,6 @@
 package io.pmemcsi.embedded.fault;
 
+import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -7,10 +8,11 @@ import java.util.Map;
  *
  * @param number counts all requests of a server from 1
  * @param verb in lower case as in RBAC rules: get, list, watch, create, update, patch, delete,
- *     deletecollection
+ *     deletecollection; for a page the method of HTTP
  * @param group "" for the core group
+ * @param plural "" for a page
  * @param namespace "" for cluster-scoped resources and all namespaces
- * @param name "" for collections
+ * @param name "" for collections; the path of a page
  * @param subresource "" for the object itself
  * @param contentType of the body, "" if there is none
  */
@@ -25,18 +27,33 @@ public record SeenRequest(
     String contentType,
     Map<String, String> query) {
 
+  /** A request for a page. */
+  public static SeenRequest ofPage(long number, String method, String path) {
+    return new SeenRequest(
+        number, method.toLowerCase(Locale.ROOT), "", "", "", path, "", "", Map.of());
+  }
+
+  /** Whether it is for what belongs to no resource: discovery, version, health, or nothing here. */
+  public boolean page() {
+    return plural.isEmpty();
+  }
+
   /** Whether it is meant to change anything; a dry run is not. */
   public boolean write() {
-    return !query.containsKey("dryRun")
+    return !page()
+        && !query.containsKey("dryRun")
         && switch (verb) {
           case "create", "update", "patch", "delete", "deletecollection" -> true;
           default -> false;
         };
   }
 
-  /** Such as "patch daemonsets.apps default/node status". */
+  /** Such as "patch daemonsets.apps default/node status", or "get /apis". */
   @Override
   public String toString() {
+    if (page()) {
+      return verb + " " + name;
+    }
     return "%s %s%s %s%s %s"
         .formatted(
             verb,

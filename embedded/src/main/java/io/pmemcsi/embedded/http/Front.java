@@ -1,12 +1,9 @@
 package io.pmemcsi.embedded.http;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpHandler;
 import io.pmemcsi.embedded.fault.Faults;
-import io.pmemcsi.embedded.fault.RequestFault;
-import io.pmemcsi.embedded.fault.RequestFault.Moment;
 import io.pmemcsi.embedded.fault.SeenRequest;
 import io.pmemcsi.embedded.json.Json;
 import io.pmemcsi.embedded.schema.ResourceType;
@@ -18,7 +15,6 @@ import io.pmemcsi.embedded.server.ServerVersion;
 import io.pmemcsi.embedded.server.Verb;
 import io.pmemcsi.embedded.store.Store;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -36,6 +32,7 @@ public final class Front implements HttpHandler {
   private final Faults faults;
   private final RequestLog log;
   private final Watches watches;
+  private final FaultyAnswers answers;
 
   public Front(
       Api api, Store store, ServerVersion version, Faults faults, RequestLog log, Watches watches) {
@@ -45,6 +42,7 @@ public final class Front implements HttpHandler {
     this.faults = faults;
     this.log = log;
     this.watches = watches;
+    this.answers = new FaultyAnswers(faults, store);
   }
 
   @Override
@@ -63,7 +61,7 @@ public final class Front implements HttpHandler {
     try {
       answer(exchange);
     } catch (ApiException e) {
-      send(exchange, e.answer());
+      Reply.json(e.answer()).send(exchange);
     } catch (CutException e) {
       throw e;
     } catch (RuntimeException e) {
@@ -72,41 +70,44 @@ public final class Front implements HttpHandler {
           .addKeyValue("uri", exchange.getRequestURI())
           .setCause(e)
           .log("request failed inside the embedded API");
-      send(exchange, ApiException.of(500, "InternalError", e.toString()).answer());
+      Reply.json(ApiException.of(500, "InternalError", e.toString()).answer()).send(exchange);
     }
   }
 
   private void answer(HttpExchange exchange) throws IOException, InterruptedException {
     byte[] bytes = exchange.getRequestBody().readAllBytes();
     List<String> path = Address.parts(exchange.getRequestURI());
-    if (path.size() == 1 && List.of("healthz", "livez", "readyz").contains(path.getFirst())) {
-      send(exchange, 200, "text/plain", "ok".getBytes(StandardCharsets.UTF_8));
-      return;
-    }
-    Store.At now = store.now();
-    Optional<ObjectNode> page = new Discovery(api.catalog().all(now.objects()), version).page(path);
-    if (page.isPresent()) {
-      if (faults.isCutOff()) {
-        throw new CutException();
-      }
-      send(exchange, new ApiAnswer(200, page.get()));
-      return;
-    }
-    Optional<Address> known = Address.of(path);
-    Optional<ResourceType> found =
-        known.flatMap(a -> api.catalog().find(now.objects(), a.group(), a.version(), a.plural()));
-    if (found.isEmpty()) {
-      send(exchange, 404, "text/plain", "404 page not found\n".getBytes(StandardCharsets.UTF_8));
-      return;
-    }
-    Address address = known.orElseThrow();
-    ResourceType type = found.get();
-    if (header(exchange, "Upgrade").equalsIgnoreCase("websocket")) {
+    Optional<Address> address = Address.of(path);
+    Optional<ResourceType> type =
+        address.flatMap(
+            a -> api.catalog().find(store.now().objects(), a.group(), a.version(), a.plural()));
+    if (type.isEmpty()) {
+      SeenRequest seen =
+          SeenRequest.ofPage(
+              log.nextNumber(), exchange.getRequestMethod(), exchange.getRequestURI().getPath());
+      handle(exchange, seen, view -> page(path, view));
+    } else if (header(exchange, "Upgrade").equalsIgnoreCase("websocket")) {
       // A plain answer makes clients watch by HTTP, as they do behind proxies without WebSockets.
-      send(exchange, 200, "application/json", "{}".getBytes(StandardCharsets.UTF_8));
-      return;
+      Reply.json(new ApiAnswer(200, Json.object())).send(exchange);
+    } else {
+      resource(exchange, request(exchange, address.orElseThrow(), type.get(), bytes));
     }
-    resource(exchange, request(exchange, address, type, bytes), now);
+  }
+
+  private void handle(HttpExchange exchange, SeenRequest seen, Task task)
+      throws IOException, InterruptedException {
+    log.add(seen);
+    answers.answer(exchange, seen, task);
+  }
+
+  private Reply page(List<String> path, Store.At view) {
+    if (path.size() == 1 && List.of("healthz", "livez", "readyz").contains(path.getFirst())) {
+      return Reply.text(200, "ok");
+    }
+    return new Discovery(api.catalog().all(view.objects()), version)
+        .page(path)
+        .map(page -> Reply.json(new ApiAnswer(200, page)))
+        .orElseGet(() -> Reply.text(404, "404 page not found\n"));
   }
 
   private ApiRequest request(
@@ -167,7 +168,7 @@ public final class Front implements HttpHandler {
     return verb;
   }
 
-  private void resource(HttpExchange exchange, ApiRequest request, Store.At now)
+  private void resource(HttpExchange exchange, ApiRequest request)
       throws IOException, InterruptedException {
     SeenRequest seen =
         new SeenRequest(
@@ -180,90 +181,21 @@ public final class Front implements HttpHandler {
             request.subresource(),
             request.body().isPresent() ? request.contentType() : "",
             request.query());
-    log.add(seen);
-    RequestFault fault = faults.onRequest(seen);
-    LOG.atTrace().addKeyValue("request", seen).addKeyValue("fault", fault).log("embedded API");
-    switch (fault) {
-      case RequestFault.Fail(int code, Moment moment) -> {
-        if (moment == Moment.AFTER && request.verb().writes()) {
-          api.write(request);
-        }
-        throw ApiException.of(code, reason(code), "failed on demand");
-      }
-      case RequestFault.Cut(Moment moment) -> {
-        if (moment == Moment.AFTER && request.verb().writes()) {
-          api.write(request);
-        }
-        throw new CutException();
-      }
-      case RequestFault.Delay(var duration, var moment) -> {
-        if (!duration.isPositive()) {
-          perform(exchange, request, seen, now);
-        } else if (moment == Moment.BEFORE || request.verb() == Verb.WATCH) {
-          Thread.sleep(duration);
-          perform(exchange, request, seen, store.now());
-        } else {
-          var answer = answer(request, now);
-          Thread.sleep(duration);
-          send(exchange, answer);
-        }
-      }
-      case RequestFault.Hold(var until) -> {
-        if (request.verb() == Verb.WATCH) {
-          until.await();
-          perform(exchange, request, seen, store.now());
-        } else {
-          var answer = answer(request, now);
-          until.await();
-          send(exchange, answer);
-        }
-      }
-      case RequestFault.Stale(int changes) ->
-          perform(exchange, request, seen, store.at(now.revision() - changes));
-    }
+    handle(exchange, seen, view -> reply(request, seen, view));
   }
 
-  private void perform(HttpExchange exchange, ApiRequest request, SeenRequest seen, Store.At view)
-      throws IOException, InterruptedException {
+  private Reply reply(ApiRequest request, SeenRequest seen, Store.At view) {
     if (request.verb() == Verb.WATCH) {
-      exchange.getResponseHeaders().set("Content-Type", "application/json");
-      watches.serve(exchange, request, seen.number(), faults);
-    } else {
-      send(exchange, answer(request, view));
+      return exchange -> {
+        exchange.getResponseHeaders().set("Content-Type", "application/json");
+        watches.serve(exchange, request, seen.number(), faults);
+      };
     }
-  }
-
-  private ApiAnswer answer(ApiRequest request, Store.At view) {
-    return request.verb().writes() ? api.write(request) : api.read(request, view);
-  }
-
-  private static String reason(int code) {
-    return switch (code) {
-      case 401 -> "Unauthorized";
-      case 403 -> "Forbidden";
-      case 404 -> "NotFound";
-      case 409 -> "Conflict";
-      case 410 -> "Expired";
-      case 429 -> "TooManyRequests";
-      case 503 -> "ServiceUnavailable";
-      case 504 -> "Timeout";
-      default -> "InternalError";
-    };
+    return Reply.json(request.verb().writes() ? api.write(request) : api.read(request, view));
   }
 
   private static String header(HttpExchange exchange, String name) {
     String value = exchange.getRequestHeaders().getFirst(name);
     return value == null ? "" : value;
-  }
-
-  private static void send(HttpExchange exchange, ApiAnswer answer) throws IOException {
-    send(exchange, answer.code(), "application/json", Json.MAPPER.writeValueAsBytes(answer.body()));
-  }
-
-  private static void send(HttpExchange exchange, int code, String contentType, byte[] body)
-      throws IOException {
-    exchange.getResponseHeaders().set("Content-Type", contentType);
-    exchange.sendResponseHeaders(code, body.length);
-    exchange.getResponseBody().write(body);
   }
 }
