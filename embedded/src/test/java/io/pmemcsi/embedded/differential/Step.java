@@ -17,7 +17,7 @@ import java.util.Optional;
  * @param manager "" for none
  * @param query more parameters, such as force=true
  * @param keep the name under which the answer is kept, "" if it is not
- * @param differs why the answers may differ, "" if they may not
+ * @param differs why the bodies of the answers may differ, "" if they may not; the status never may
  */
 record Step(
     String operation,
