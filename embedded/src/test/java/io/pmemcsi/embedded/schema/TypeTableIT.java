@@ -10,6 +10,8 @@ import io.pmemcsi.embedded.schema.Type.Any;
 import io.pmemcsi.embedded.schema.Type.Field;
 import io.pmemcsi.embedded.schema.Type.ListKind;
 import io.pmemcsi.embedded.schema.Type.ListOf;
+import io.pmemcsi.embedded.schema.Type.MapOf;
+import io.pmemcsi.embedded.schema.Type.Scalar;
 import io.pmemcsi.embedded.schema.Type.Struct;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
@@ -23,7 +25,8 @@ import org.junit.jupiter.api.Test;
 @WithKubernetes(controllers = false)
 class TypeTableIT {
   @Test
-  void everyTypeHasTheFieldsAndListKeysOfTheRealServer(Sandbox sandbox, KubernetesClient client) {
+  void everyTypeHasTheFieldsTheirTypesAndTheListKeysOfTheRealServer(
+      Sandbox sandbox, KubernetesClient client) {
     assumeTrue(sandbox.version().toString().equals("1.20"), "the table is that of 1.20");
     JsonNode definitions = Json.parse(client.raw("/openapi/v2")).path("definitions");
     List<String> differences = new ArrayList<>();
@@ -59,6 +62,8 @@ class TypeTableIT {
       JsonNode property = properties.path(name);
       if (field == null || property.isMissingNode()) {
         lines.add(name + " is only on one side");
+      } else if (!fits(field.type(), property)) {
+        lines.add("%s is really %s".formatted(name, property));
       } else if (field.type() instanceof ListOf list && list.element() != Any.ANY) {
         String keys =
             list.kind() == ListKind.MAP ? String.join(",", list.keys()) : list.kind().name();
@@ -68,6 +73,38 @@ class TypeTableIT {
       }
     }
     return lines;
+  }
+
+  private static boolean fits(Type type, JsonNode property) {
+    return switch (type) {
+      case Any _ -> true;
+      case ListOf list -> is(property, "array") && fits(list.element(), property.path("items"));
+      case MapOf map ->
+          is(property, "object") && fits(map.element(), property.path("additionalProperties"));
+      case Struct struct -> referred(property).equals(struct.name());
+      case Scalar scalar ->
+          switch (scalar) {
+            case STRING -> is(property, "string") && !property.has("format");
+            case BYTES -> is(property, "string") && Json.text(property, "format").equals("byte");
+            case INT -> is(property, "integer");
+            case NUMBER -> is(property, "number");
+            case BOOL -> is(property, "boolean");
+            case TIME -> referred(property).equals("Time");
+            case MICROTIME -> referred(property).equals("MicroTime");
+            case QUANTITY -> referred(property).equals("Quantity");
+            case INTSTR -> referred(property).equals("IntOrString");
+          };
+    };
+  }
+
+  private static boolean is(JsonNode property, String type) {
+    return Json.text(property, "type").equals(type);
+  }
+
+  /** The name of the definition that is referred to, without its package. */
+  private static String referred(JsonNode property) {
+    String reference = Json.text(property, "$ref");
+    return reference.substring(reference.lastIndexOf('.') + 1);
   }
 
   private static String keys(JsonNode property) {
