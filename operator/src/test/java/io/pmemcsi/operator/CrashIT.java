@@ -22,19 +22,20 @@ import java.util.function.BooleanSupplier;
 import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The operator is killed at every single write, before it takes effect and after, and started
- * again: the end is always the same. All points, on the embedded API.
+ * The operator is killed at every single write and started again: the end is always the same. All
+ * points, on the embedded API.
  */
 class CrashIT {
 
-  private static final int SEEDS = Boolean.getBoolean("pmem-csi.campaign") ? 2_000 : 2;
+  private static final boolean CAMPAIGN = Boolean.getBoolean("pmem-csi.campaign");
+  private static final int SEEDS = CAMPAIGN ? 2_000 : 2;
   private static final int AT_ONCE = 6;
   private static final Duration LIMIT = Duration.ofMinutes(2);
   private static final String NAMESPACE = EmbeddedWorld.NAMESPACE;
@@ -104,42 +105,59 @@ class CrashIT {
     assertThat(life.deletion()).isGreaterThan(20);
   }
 
+  /** What the operator that comes after a dead one sees of the cluster. */
+  enum Events {
+    MISSED,
+    LATE;
+
+    Events by(int turn) {
+      return turn % 2 == 0 ? this : this == MISSED ? LATE : MISSED;
+    }
+  }
+
+  static Stream<Events> turns() {
+    return CAMPAIGN ? Stream.of(Events.values()) : Stream.of(Events.MISSED);
+  }
+
   /**
    * One life per number: it is created, changed to something smaller and back, and deleted, and
-   * each time the operator dies at the write of that number, if there is one.
+   * each time the operator dies after the write of that number, if there is one, and with number 0
+   * before it has written anything. To die before a write is to die after the one before it, so
+   * these are all states in which an operator can die.
    *
-   * @param moment before the write takes effect, and then the next operator misses events; or
-   *     after, and events come late and more than once all the time
+   * @param first what the next operator sees: events get lost, or come late and more than once all
+   *     the time, by turns; a campaign tries both at each write
    */
   @ParameterizedTest
-  @EnumSource(Moment.class)
-  void everyLifeGoesThroughTheSameStatesWhereverItIsInterrupted(Moment moment) {
-    atEachWrite(
-        life.longest(),
+  @MethodSource("turns")
+  void everyLifeGoesThroughTheSameStatesWhereverItIsInterrupted(Events first) {
+    atEach(
+        IntStream.rangeClosed(0, life.longest()),
         n -> {
-          String point = "killed at write %d %s".formatted(n, moment);
+          Events events = first.by(n);
+          String point = "killed after write %d, events %s".formatted(n, events);
           try (var world = new World()) {
-            if (moment == Moment.AFTER) {
+            if (events == Events.LATE) {
               world.embedded.faults().follow(new RandomFaults(n, 0, 150));
             }
             world.embedded.start();
-            world.live(n <= life.creation(), n, moment, world::create, () -> world.settled(1));
+            world.live(n <= life.creation(), n, events, world::create, () -> world.settled(1));
             await("created, " + point)
                 .atMost(LIMIT)
                 .untilAsserted(() -> assertThat(world.snapshot()).isEqualTo(life.created()));
             assertThat(world.events()).as(point).containsExactly("NewDeployment");
 
-            world.live(n <= life.update(), n, moment, world::update, () -> world.settled(2));
+            world.live(n <= life.update(), n, events, world::update, () -> world.settled(2));
             await("changed, " + point)
                 .atMost(LIMIT)
                 .untilAsserted(() -> assertThat(world.snapshot()).isEqualTo(life.updated()));
 
-            world.live(n <= life.restoration(), n, moment, world::restore, () -> world.settled(3));
+            world.live(n <= life.restoration(), n, events, world::restore, () -> world.settled(3));
             await("changed back, " + point)
                 .atMost(LIMIT)
                 .untilAsserted(() -> assertThat(world.snapshot()).isEqualTo(life.created()));
 
-            world.live(n <= life.deletion(), n, moment, world::delete, world::gone);
+            world.live(n <= life.deletion(), n, events, world::delete, world::gone);
             await("deleted, " + point)
                 .atMost(LIMIT)
                 .untilAsserted(() -> assertThat(world.snapshot()).isEmpty());
@@ -159,8 +177,8 @@ class CrashIT {
                   new ClusterProbe(world.client()).facts(NAMESPACE, EmbeddedWorld.IMAGE));
     }
     assertThat(wanted).hasSizeGreaterThan(15);
-    atEachWrite(
-        wanted.size(),
+    atEach(
+        IntStream.rangeClosed(1, wanted.size()),
         n -> {
           HasMetadata foreign = wanted.get(n - 1);
           try (var world = new World()) {
@@ -193,12 +211,10 @@ class CrashIT {
   }
 
   /** Several at once: each spends most of its time waiting. */
-  private static void atEachWrite(int writes, IntConsumer point) {
+  private static void atEach(IntStream numbers, IntConsumer point) {
     try (var threads = Executors.newFixedThreadPool(AT_ONCE)) {
       List<Future<?>> points =
-          IntStream.rangeClosed(1, writes)
-              .<Future<?>>mapToObj(n -> threads.submit(() -> point.accept(n)))
-              .toList();
+          numbers.<Future<?>>mapToObj(n -> threads.submit(() -> point.accept(n))).toList();
       for (Future<?> each : points) {
         try {
           each.get();
@@ -283,27 +299,30 @@ class CrashIT {
     }
 
     /** Something that a user does, and the operator's answer, with or without an interruption. */
-    void live(boolean killed, int number, Moment moment, Runnable action, BooleanSupplier done) {
+    void live(boolean killed, int number, Events events, Runnable action, BooleanSupplier done) {
       embedded.awaitQuiet();
       if (killed) {
-        killAtWrite(number, moment, action, done);
-        if (moment == Moment.BEFORE) {
-          startMissingEvents(number);
-        } else {
-          embedded.start();
+        killAfterWrite(number, action, done);
+        switch (events) {
+          case MISSED -> startMissingEvents(number);
+          case LATE -> embedded.start();
         }
       } else {
         action.run();
       }
-      await("write %d %s".formatted(number, moment))
+      await("write %d, events %s".formatted(number, events))
           .ignoreExceptions()
           .atMost(LIMIT)
           .until(done::getAsBoolean);
     }
 
     /** The user's own write is the first one, and starts the operator's work. */
-    private void killAtWrite(int number, Moment moment, Runnable action, BooleanSupplier done) {
-      embedded.faults().cutOffAtWrite(number + 1, moment);
+    private void killAfterWrite(int number, Runnable action, BooleanSupplier done) {
+      if (number == 0) {
+        embedded.faults().cutOffAtWrite(2, Moment.BEFORE);
+      } else {
+        embedded.faults().cutOffAtWrite(number + 1, Moment.AFTER);
+      }
       action.run();
       // a run may need one write less than another, when two changes are seen at once
       await()

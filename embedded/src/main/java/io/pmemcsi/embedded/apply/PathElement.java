@@ -5,7 +5,6 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.pmemcsi.embedded.json.Json;
 import io.pmemcsi.embedded.schema.Type.ListKind;
 import io.pmemcsi.embedded.schema.Type.ListOf;
-import java.util.Comparator;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -24,10 +23,16 @@ sealed interface PathElement extends Comparable<PathElement> {
     }
   }
 
-  /** An item of a list that is merged by keys; the map is sorted by field name. */
-  record Key(TreeMap<String, JsonNode> fields) implements PathElement {
-    @Override
-    public String encoded() {
+  /**
+   * An item of a list that is merged by keys; the map is sorted by field name. The form in
+   * managedFields is kept: elements are sorted by it again and again.
+   */
+  record Key(TreeMap<String, JsonNode> fields, String encoded) implements PathElement {
+    Key(TreeMap<String, JsonNode> fields) {
+      this(fields, encode(fields));
+    }
+
+    private static String encode(TreeMap<String, JsonNode> fields) {
       ObjectNode object = Json.object();
       fields.forEach(object::set);
       return "k:" + object;
@@ -118,8 +123,10 @@ sealed interface PathElement extends Comparable<PathElement> {
 
   @Override
   default int compareTo(PathElement other) {
-    return Comparator.comparingInt(PathElement::rank)
-        .thenComparing(PathElement::encoded)
-        .compare(this, other);
+    if (this instanceof FieldName(String name) && other instanceof FieldName(String otherName)) {
+      return name.compareTo(otherName);
+    }
+    int byRank = Integer.compare(rank(), other.rank());
+    return byRank != 0 ? byRank : encoded().compareTo(other.encoded());
   }
 }

@@ -255,7 +255,7 @@ abstract class DriverInGuest {
     boolean seen = false;
     // on a busy machine it may be over before somebody has looked
     for (int attempt = 0; attempt < 5 && !seen; attempt++) {
-      seen = isSeenAtWork(driver.create("large-" + attempt, 900 * MIB, Map.of()));
+      seen = isSeenAtWork(driver.create("large-" + attempt, 500 * MIB, Map.of()));
     }
     assertThat(seen).as("seen at work").isTrue();
     assertThat(driver.metrics())
