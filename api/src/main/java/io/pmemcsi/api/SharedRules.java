@@ -38,7 +38,7 @@ public final class SharedRules {
   /** Longer paths do not exist on Linux. */
   public static final int MAX_PATH = 4096;
 
-  private static final Pattern DOTS = Pattern.compile("(^|/)[.][.]?(/|$)");
+  private static final Pattern DOTS = Pattern.compile("(^|/)[.][.]?(/|\\z)");
   private static final Pattern DOMAIN =
       Pattern.compile("[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*");
   private static final Pattern LABEL_NAME =

@@ -18,7 +18,11 @@ public record Violation(String field, String value, String problem) {
     }
     String shown =
         value.length() > LONGEST_VALUE ? value.substring(0, LONGEST_VALUE) + "..." : value;
-    return "%s: \"%s\": %s".formatted(field, shown, problem);
+    return "%s: \"%s\": %s".formatted(field, oneLine(shown), problem);
+  }
+
+  private static String oneLine(String text) {
+    return text.replace("\n", "\\n").replace("\r", "\\r");
   }
 
   @Override

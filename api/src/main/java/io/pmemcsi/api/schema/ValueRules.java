@@ -70,7 +70,7 @@ final class ValueRules {
   }
 
   private static Pattern pattern(JsonNode schema) {
-    return PATTERNS.computeIfAbsent(schema.path("pattern").asText(), Pattern::compile);
+    return PATTERNS.computeIfAbsent(schema.path("pattern").asText(), GoPattern::compile);
   }
 
   private static boolean contains(JsonNode choices, JsonNode value) {
