@@ -78,7 +78,7 @@ enum KindDetails {
       SchemaParts.podTemplate(at(spec, "/driverControllerTemplate"));
       ObjectNode classes = at(spec, "/storageClassTemplates/items/properties");
       SchemaParts.namedMetadata(at(classes, "/metadata"));
-      SchemaParts.open(at(classes, "/allowedTopologies/items"), "Labels that nodes must have.");
+      SchemaParts.topologyTerm(at(classes, "/allowedTopologies/items"));
       ArrayNode modes =
           at(spec, "/csiDriver/properties/volumeLifecycleModes/items").putArray("enum");
       Arrays.stream(VolumeLifecycleMode.values())

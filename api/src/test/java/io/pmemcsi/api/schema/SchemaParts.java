@@ -80,21 +80,44 @@ final class SchemaParts {
     ObjectNode container = open(containers.putObject("items"), "A container.");
     container.putArray("required").add("name");
     ObjectNode fields = container.putObject("properties");
-    fields.putObject("name").put("type", "string").put("minLength", 1);
-    fields.putObject("image").put("type", "string");
+    text(fields.putObject("name"), "Name of the container.").put("minLength", 1);
+    text(fields.putObject("image"), "Image that the container runs.");
   }
 
   /** Metadata of an object that is made from a template. */
   static void namedMetadata(ObjectNode schema) {
     open(schema, schema.path("description").asText());
     schema.putArray("required").add("name");
-    schema
-        .putObject("properties")
-        .putObject("name")
-        .put("type", "string")
-        .put("description", "Name of the object.")
+    ObjectNode properties = schema.putObject("properties");
+    text(properties.putObject("name"), "Name of the object.")
         .put("maxLength", 253)
         .put("pattern", "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$");
+    texts(properties.putObject("labels"), "Labels of the object.");
+    texts(properties.putObject("annotations"), "Annotations of the object.");
+  }
+
+  /** One of the places where volumes may be made: values that labels of nodes must have. */
+  static void topologyTerm(ObjectNode schema) {
+    open(schema, "Labels that nodes must have.");
+    ObjectNode labels = schema.putObject("properties").putObject("matchLabelExpressions");
+    labels.put("type", "array").put("description", "Labels, each of which a node must have.");
+    ObjectNode label = open(labels.putObject("items"), "A label and its possible values.");
+    label.putArray("required").add("key").add("values");
+    ObjectNode fields = label.putObject("properties");
+    text(fields.putObject("key"), "Name of the label.");
+    ObjectNode values = fields.putObject("values");
+    values.put("type", "array").put("description", "Values of which the label must have one.");
+    values.put("minItems", 1);
+    values.putObject("items").put("type", "string");
+  }
+
+  private static ObjectNode text(ObjectNode schema, String description) {
+    return schema.put("type", "string").put("description", description);
+  }
+
+  private static void texts(ObjectNode schema, String description) {
+    schema.put("type", "object").put("description", description);
+    schema.putObject("additionalProperties").put("type", "string");
   }
 
   /** An object that keeps every field. */
