@@ -32,6 +32,24 @@ public final class SharedRules {
   public static final String KUBELET_DIR =
       "kubeletDir has a part . or ..: write the path without them";
 
+  private static final String DOMAIN =
+      "[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*";
+  private static final String LABEL_KEY =
+      "^(" + DOMAIN + "/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$";
+  private static final String SHORT_PREFIX = "^[^/]{1,253}(/|$)";
+  private static final String LABEL_KEYS_CEL =
+      ".all(k, k.matches('" + LABEL_KEY + "') && k.matches('" + SHORT_PREFIX + "'))";
+  private static final String NO_LABEL =
+      " is not a label: use at most 63 letters, digits, dashes, underscores and dots, after a"
+          + " domain and a slash if need be";
+
+  public static final String NODE_SELECTOR_CEL =
+      "!has(self.nodeSelector) || self.nodeSelector" + LABEL_KEYS_CEL;
+  public static final String NODE_SELECTOR = "a key of nodeSelector" + NO_LABEL;
+
+  public static final String LABELS_CEL = "!has(self.labels) || self.labels" + LABEL_KEYS_CEL;
+  public static final String LABELS = "a key of labels" + NO_LABEL;
+
   /** A path on a node: absolute, not the root, and fit to be mounted. Empty is the default. */
   public static final String DIRECTORY_PATTERN = "^$|^(/[^/:]+)+/?$";
 
@@ -39,12 +57,9 @@ public final class SharedRules {
   public static final int MAX_PATH = 4096;
 
   private static final Pattern DOTS = Pattern.compile("(^|/)[.][.]?(/|\\z)");
-  private static final Pattern DOMAIN =
-      Pattern.compile("[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*");
-  private static final Pattern LABEL_NAME =
-      Pattern.compile("[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?");
-  private static final int MAX_LABEL_PREFIX = 253;
-  private static final int MAX_LABEL_NAME = 63;
+  private static final Pattern DOMAIN_NAMES = Pattern.compile(DOMAIN);
+  private static final Pattern LABEL_KEYS = Pattern.compile(LABEL_KEY);
+  private static final Pattern SHORT_PREFIXES = Pattern.compile(SHORT_PREFIX);
 
   private SharedRules() {}
 
@@ -67,8 +82,8 @@ public final class SharedRules {
         .filter(SharedRules::hasDots)
         .map(dir -> new Violation("spec", dir, KUBELET_DIR))
         .ifPresent(found::add);
-    found.addAll(labelKeys("spec.nodeSelector", spec.nodeSelector()));
-    found.addAll(labelKeys("spec.labels", spec.labels()));
+    found.addAll(labelKeys("spec.nodeSelector", spec.nodeSelector(), NODE_SELECTOR));
+    found.addAll(labelKeys("spec.labels", spec.labels(), LABELS));
     return found;
   }
 
@@ -85,7 +100,7 @@ public final class SharedRules {
     if (name == null || name.isEmpty()) {
       return Optional.of(new Violation("metadata.name", "", "is missing: set it"));
     }
-    return DOMAIN.matcher(name).matches()
+    return DOMAIN_NAMES.matcher(name).matches()
         ? Optional.empty()
         : Optional.of(
             new Violation(
@@ -100,34 +115,17 @@ public final class SharedRules {
     return DOTS.matcher(path).find();
   }
 
-  /**
-   * Keys that Kubernetes does not take as names of labels; no schema can check the keys of a map.
-   */
-  public static List<Violation> labelKeys(String field, @Nullable Map<String, String> labels) {
-    List<Violation> found = new ArrayList<>();
-    if (labels != null) {
-      labels.keySet().stream()
-          .sorted()
-          .filter(key -> !isLabelKey(key))
-          .map(
-              key ->
-                  new Violation(
-                      field,
-                      key,
-                      "is not a label: use at most 63 letters, digits, dashes, underscores and"
-                          + " dots, after a domain and a slash if need be"))
-          .forEach(found::add);
-    }
-    return found;
+  /** Keys that Kubernetes does not take as names of labels. */
+  private static List<Violation> labelKeys(
+      String field, @Nullable Map<String, String> labels, String problem) {
+    return Optional.ofNullable(labels).stream()
+        .flatMap(map -> map.keySet().stream().sorted())
+        .filter(key -> !isLabelKey(key))
+        .map(key -> new Violation(field, key, problem))
+        .toList();
   }
 
   private static boolean isLabelKey(String key) {
-    int slash = key.indexOf('/');
-    String prefix = slash < 0 ? "x" : key.substring(0, slash);
-    String name = key.substring(slash + 1);
-    return prefix.length() <= MAX_LABEL_PREFIX
-        && DOMAIN.matcher(prefix).matches()
-        && name.length() <= MAX_LABEL_NAME
-        && LABEL_NAME.matcher(name).matches();
+    return LABEL_KEYS.matcher(key).matches() && SHORT_PREFIXES.matcher(key).find();
   }
 }

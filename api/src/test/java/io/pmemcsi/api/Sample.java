@@ -60,7 +60,7 @@ public record Sample(Path file, String text) {
     return file.getFileName().toString().equals("valid-empty-texts.yaml");
   }
 
-  /** Part of what every API server says. */
+  /** Part of what every API server says, if it knows CEL then beside the rule. */
   public Optional<String> server() {
     return comment("# server: ");
   }

@@ -1,5 +1,6 @@
 package io.pmemcsi.api.generic;
 
+import io.fabric8.generator.annotation.ValidationRule;
 import io.fabric8.kubernetes.api.model.Namespaced;
 import io.fabric8.kubernetes.client.CustomResource;
 import io.fabric8.kubernetes.model.annotation.Group;
@@ -15,6 +16,9 @@ import org.jspecify.annotations.Nullable;
 @Kind(CSIDriverDeployment.KIND)
 @Singular("csidriverdeployment")
 @Plural("csidriverdeployments")
+@ValidationRule(
+    value = CSIDriverDeploymentChecks.NAME_LENGTH_CEL,
+    message = CSIDriverDeploymentChecks.NAME_LENGTH)
 public final class CSIDriverDeployment
     extends CustomResource<CSIDriverDeploymentSpec, CSIDriverDeploymentStatus>
     implements Namespaced {

@@ -64,6 +64,17 @@ public final class CSIDriverDeploymentChecks {
       "csiDriver.attachRequired is true but the attacher is disabled, so no volume could be"
           + " mounted: enable sidecars.attacher, or set attachRequired to false";
 
+  /** What the 63 characters of a label's value leave for the name, besides -controller. */
+  private static final int MAX_NAME_WITH_CONTROLLER = 52;
+
+  static final String NAME_LENGTH_CEL =
+      "!has(self.spec.driverControllerTemplate) || self.metadata.name.size() <= "
+          + MAX_NAME_WITH_CONTROLLER;
+  static final String NAME_LENGTH =
+      "the name is too long for labels with -controller at its end: use at most "
+          + MAX_NAME_WITH_CONTROLLER
+          + " characters";
+
   private static final Pattern SOCKET_PATHS = Pattern.compile(SOCKET_PATTERN);
   private static final KubernetesSerialization JSON = new KubernetesSerialization();
   private static final StructuralSchema SCHEMA = StructuralSchema.of(CSIDriverDeployment.class);
@@ -135,23 +146,19 @@ public final class CSIDriverDeploymentChecks {
     return attachRequired && !attacher;
   }
 
-  /** Workloads carry their own names, made from the resource's, as values of labels. */
+  /**
+   * Workloads carry their own names, made from the resource's, as values of labels. The schema has
+   * the limit for those on the nodes.
+   */
   private static List<Violation> name(CSIDriverDeployment resource) {
     String name = Optional.ofNullable(resource.getMetadata().getName()).orElse("");
-    String suffix = resource.getSpec().driverControllerTemplate() == null ? "-node" : "-controller";
-    int most = 63 - suffix.length();
     Optional<Violation> unusable = SharedRules.name(name);
     if (unusable.isPresent()) {
       return List.of(unusable.get());
     }
-    if (name.length() > most) {
-      return List.of(
-          new Violation(
-              "metadata.name",
-              name,
-              "is too long for labels with %s at its end: use at most %d characters"
-                  .formatted(suffix, most)));
-    }
-    return List.of();
+    boolean controller = resource.getSpec().driverControllerTemplate() != null;
+    return controller && name.length() > MAX_NAME_WITH_CONTROLLER
+        ? List.of(new Violation("metadata.name", name, NAME_LENGTH))
+        : List.of();
   }
 }

@@ -1,5 +1,6 @@
 package io.pmemcsi.api.legacy;
 
+import io.fabric8.generator.annotation.ValidationRule;
 import io.fabric8.kubernetes.client.CustomResource;
 import io.fabric8.kubernetes.model.annotation.Group;
 import io.fabric8.kubernetes.model.annotation.Kind;
@@ -18,6 +19,9 @@ import org.jspecify.annotations.Nullable;
 @Kind(LegacyDeployment.KIND)
 @Singular("deployment")
 @Plural("deployments")
+@ValidationRule(
+    value = LegacyDeploymentChecks.NAME_START_CEL,
+    message = LegacyDeploymentChecks.NAME_START)
 public final class LegacyDeployment
     extends CustomResource<LegacyDeploymentSpec, PmemCSIDeploymentStatus> {
 

@@ -29,6 +29,10 @@ public final class LegacyDeploymentChecks {
       "certificates are incomplete: caCert needs all of registryCert, registryKey,"
           + " nodeControllerCert and nodeControllerKey";
 
+  static final String NAME_START_CEL = "self.metadata.name.matches('^[a-z]')";
+  static final String NAME_START =
+      "the name does not start with a letter, as the controller's service needs it: choose another";
+
   private static final KubernetesSerialization JSON = new KubernetesSerialization();
   private static final StructuralSchema SCHEMA = StructuralSchema.of(LegacyDeployment.class);
 
@@ -71,12 +75,7 @@ public final class LegacyDeploymentChecks {
       return List.of(unusable.get());
     }
     if (!Character.isLetter(name.charAt(0))) {
-      return List.of(
-          new Violation(
-              "metadata.name",
-              name,
-              "does not start with a letter, as the controller's service needs it: choose another"
-                  + " name"));
+      return List.of(new Violation("metadata.name", name, NAME_START));
     }
     return List.of();
   }

@@ -1,5 +1,6 @@
 package io.pmemcsi.api.pmem;
 
+import io.fabric8.generator.annotation.ValidationRule;
 import io.fabric8.kubernetes.client.CustomResource;
 import io.fabric8.kubernetes.model.annotation.Group;
 import io.fabric8.kubernetes.model.annotation.Kind;
@@ -16,6 +17,12 @@ import org.jspecify.annotations.Nullable;
 @Singular("pmemcsideployment")
 @Plural("pmemcsideployments")
 @ShortNames("pcd")
+@ValidationRule(
+    value = PmemCSIDeploymentChecks.NAME_LENGTH_CEL,
+    message = PmemCSIDeploymentChecks.NAME_LENGTH)
+@ValidationRule(
+    value = PmemCSIDeploymentChecks.NAME_START_CEL,
+    message = PmemCSIDeploymentChecks.NAME_START)
 public final class PmemCSIDeployment
     extends CustomResource<PmemCSIDeploymentSpec, PmemCSIDeploymentStatus> {
 

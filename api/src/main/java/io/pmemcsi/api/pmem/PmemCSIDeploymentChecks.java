@@ -54,11 +54,32 @@ public final class PmemCSIDeploymentChecks {
   static final String RENEWAL =
       "renewBeforeDays is not less than validityDays: certificates would be renewed for ever";
 
+  /** What the 63 characters of a service's name leave for the driver's, besides -scheduler. */
+  private static final int MAX_NAME_WITH_SERVICES = 53;
+
+  /** Inline certificates without caCert break another rule. */
+  private static final String NO_CONTROLLER_CEL =
+      "!has(self.spec) || !((has(self.spec.controllerTLSSecret)"
+          + " && self.spec.controllerTLSSecret != '')"
+          + " || (has(self.spec.controllerTLS) && has(self.spec.controllerTLS.managed)"
+          + " && self.spec.controllerTLS.managed)"
+          + " || has(self.spec.caCert))";
+
+  static final String NAME_LENGTH_CEL =
+      NO_CONTROLLER_CEL + " || self.metadata.name.size() <= " + MAX_NAME_WITH_SERVICES;
+  static final String NAME_LENGTH =
+      "the name is too long for a driver with a controller, whose services are named after it: use"
+          + " at most "
+          + MAX_NAME_WITH_SERVICES
+          + " characters";
+  static final String NAME_START_CEL =
+      NO_CONTROLLER_CEL + " || self.metadata.name.matches('^[a-z]')";
+  static final String NAME_START =
+      "the name does not start with a letter, as the services of a controller need it: choose"
+          + " another";
+
   private static final KubernetesSerialization JSON = new KubernetesSerialization();
   private static final StructuralSchema SCHEMA = StructuralSchema.of(PmemCSIDeployment.class);
-
-  /** What the 63 characters of a service's name leave for the driver's, besides its ending. */
-  private static final int MAX_NAME_WITH_SERVICES = 63 - "-scheduler".length();
 
   private PmemCSIDeploymentChecks() {}
 
@@ -136,20 +157,10 @@ public final class PmemCSIDeploymentChecks {
     List<Violation> found = new ArrayList<>();
     SharedRules.name(name).ifPresent(found::add);
     if (controller && name.length() > MAX_NAME_WITH_SERVICES) {
-      found.add(
-          new Violation(
-              "metadata.name",
-              name,
-              "is too long for a driver with a controller, whose services are named after it: use"
-                  + " at most %d characters".formatted(MAX_NAME_WITH_SERVICES)));
+      found.add(new Violation("metadata.name", name, NAME_LENGTH));
     }
     if (controller && !name.isEmpty() && !Character.isLetter(name.charAt(0))) {
-      found.add(
-          new Violation(
-              "metadata.name",
-              name,
-              "does not start with a letter, as the services of a controller need it: choose"
-                  + " another name"));
+      found.add(new Violation("metadata.name", name, NAME_START));
     }
     return found;
   }

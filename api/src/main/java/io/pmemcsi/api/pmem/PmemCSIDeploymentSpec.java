@@ -30,6 +30,8 @@ import org.jspecify.annotations.Nullable;
 @ValidationRule(value = SharedRules.PULL_POLICY_CEL, message = SharedRules.PULL_POLICY)
 @ValidationRule(value = SharedRules.REGISTRAR_IMAGE_CEL, message = SharedRules.REGISTRAR_IMAGE)
 @ValidationRule(value = SharedRules.KUBELET_DIR_CEL, message = SharedRules.KUBELET_DIR)
+@ValidationRule(value = SharedRules.NODE_SELECTOR_CEL, message = SharedRules.NODE_SELECTOR)
+@ValidationRule(value = SharedRules.LABELS_CEL, message = SharedRules.LABELS)
 @ValidationRule(
     value = PmemCSIDeploymentChecks.REPLICAS_CEL,
     message = PmemCSIDeploymentChecks.REPLICAS)

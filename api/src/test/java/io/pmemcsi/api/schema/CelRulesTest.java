@@ -13,7 +13,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.projectnessie.cel.checker.Decls;
 import org.projectnessie.cel.tools.ScriptException;
@@ -38,6 +40,40 @@ class CelRulesTest {
     assertThat(broken(sample)).isEmpty();
   }
 
+  @ParameterizedTest
+  @EnumSource(KindDetails.class)
+  void aRuleReadsOnlyFieldsThatItsSchemaHas(KindDetails details) {
+    for (JsonNode schema : schema(details).findParents("x-kubernetes-validations")) {
+      for (JsonNode rule : schema.path("x-kubernetes-validations")) {
+        assertThat(RuleFields.unknown(rule.path("rule").asText(), schema)).isEmpty();
+      }
+    }
+  }
+
+  @Test
+  void aMisspeltFieldInARuleIsFound() {
+    JsonNode schema = schema(KindDetails.GENERIC).at("/properties/spec");
+
+    assertThat(RuleFields.unknown("!has(self.sidecars) || self.sidecar.x.matches('a')", schema))
+        .containsExactly("self.sidecar.x");
+    assertThat(
+            RuleFields.unknown(
+                "self.storageClassTemplates.all(c, c.metadata.nam != c.metadata.name)", schema))
+        .containsExactly("c.metadata.nam");
+  }
+
+  @Test
+  void everyRuleIsBrokenByASample() {
+    List<String> seen =
+        Sample.invalid().stream().flatMap(sample -> sample.rule().stream()).toList();
+
+    for (KindDetails details : KindDetails.values()) {
+      for (JsonNode rules : schema(details).findValues("x-kubernetes-validations")) {
+        assertThat(seen).containsAll(rules.findValuesAsText("message"));
+      }
+    }
+  }
+
   /** The messages of all rules that a resource breaks. */
   private static List<String> broken(Sample sample) {
     JsonNode resource = sample.resource();
@@ -47,9 +83,12 @@ class CelRulesTest {
             .findFirst()
             .orElseThrow();
     List<String> messages = new ArrayList<>();
-    JsonNode schema = SCHEMAS.computeIfAbsent(details, one -> new CRDSource(one, true).schema());
-    evaluate(schema, resource, messages);
+    evaluate(schema(details), resource, messages);
     return messages;
+  }
+
+  private static JsonNode schema(KindDetails details) {
+    return SCHEMAS.computeIfAbsent(details, one -> new CRDSource(one, true).schema());
   }
 
   private static void evaluate(JsonNode schema, JsonNode value, List<String> messages) {
@@ -83,8 +122,9 @@ class CelRulesTest {
     return Sample.valid().stream();
   }
 
-  /** Rules are only looked at where the rest of the schema is kept. */
+  /** Servers leave rules aside where a field is missing or of another type. */
   static Stream<Sample> invalid() {
-    return Sample.invalid().stream().filter(sample -> sample.server().isEmpty());
+    return Sample.invalid().stream()
+        .filter(sample -> sample.server().isEmpty() || sample.rule().isPresent());
   }
 }

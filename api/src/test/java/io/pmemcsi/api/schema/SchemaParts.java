@@ -12,6 +12,9 @@ final class SchemaParts {
       "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))"
           + "(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$";
 
+  /** More than anybody has: the server must know beforehand that a rule for labels is cheap. */
+  private static final int MAX_LABELS = 256;
+
   private SchemaParts() {}
 
   /** A schema may restrict the object's name, and nothing else of its metadata. */
@@ -54,6 +57,7 @@ final class SchemaParts {
 
   /** Names and values of labels. */
   static void labels(ObjectNode schema) {
+    schema.put("maxProperties", MAX_LABELS);
     ObjectNode value = (ObjectNode) schema.get("additionalProperties");
     value.put("maxLength", 63);
     value.put("pattern", LABEL_VALUE);
