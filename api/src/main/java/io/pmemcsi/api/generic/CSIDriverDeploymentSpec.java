@@ -55,7 +55,8 @@ public record CSIDriverDeploymentSpec(
         @Nullable String driverName,
     @JsonPropertyDescription(
             "Pod template of the driver on every node. The first container is the driver and makes"
-                + " the socket. Node selector, affinity and tolerations limit the nodes.")
+                + " the socket. Node selector, affinity and tolerations limit the nodes."
+                + " Default: none, and without it nothing is deployed.")
         @Nullable JsonNode driverPerNodeTemplate,
     @JsonPropertyDescription(
             "Pod template of the driver's controller; the first container is the driver and makes"
@@ -66,7 +67,8 @@ public record CSIDriverDeploymentSpec(
         @Pattern(CSIDriverDeploymentChecks.SOCKET_PATTERN)
         @JsonPropertyDescription(
             "Absolute path of the socket inside the first container of both templates, in a"
-                + " directory of its own, for example /run/csi/csi.sock.")
+                + " directory of its own, for example /run/csi/csi.sock. Default: none, and without"
+                + " it nothing is deployed.")
         @Nullable String driverSocket,
     @Min(1)
         @Max(86400)
@@ -96,12 +98,14 @@ public record CSIDriverDeploymentSpec(
             "On how many nodes at a time Rolling restarts the driver: a number of at least 1, or a"
                 + " share such as 10%. Default: 1.")
         @Nullable IntOrString maxUnavailable,
-    @JsonPropertyDescription("Settings of the update strategy Draining.")
+    @JsonPropertyDescription(
+            "Settings of the update strategy Draining. Default: the defaults of its fields.")
         @Nullable Draining draining,
-    @JsonPropertyDescription("Which sidecars run, and how.") @Nullable Sidecars sidecars,
+    @JsonPropertyDescription("Which sidecars run, and how. Default: the defaults of its fields.")
+        @Nullable Sidecars sidecars,
     @JsonPropertyDescription(
             "What the CSIDriver object says about the driver; fields that the server's version does"
-                + " not know are left out.")
+                + " not know are left out. Default: the defaults of its fields.")
         @Nullable CSIDriverOptions csiDriver,
     @Min(0)
         @Max(100)

@@ -14,7 +14,7 @@ public record DriverCondition(
         @JsonPropertyDescription(
             "What this is about: Available, SyncSuccessful, or another condition of the operator.")
         String type,
-    @Required @JsonPropertyDescription("True, False or Unknown.") String status,
+    @Required @JsonPropertyDescription("Whether that is so.") String status,
     @JsonPropertyDescription("When the status changed last.") @Nullable Instant lastTransitionTime,
     @JsonPropertyDescription("Why the condition has this status, in one word.")
         @Nullable String reason,

@@ -7,17 +7,21 @@ import org.jspecify.annotations.Nullable;
 /** The containers that the operator adds to the user's templates. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record Sidecars(
-    @JsonPropertyDescription("External provisioner, in the controller pod. Enabled by default.")
+    @JsonPropertyDescription("External provisioner, in the controller pod. Default: enabled.")
         @Nullable OptionalSidecar provisioner,
-    @JsonPropertyDescription("External attacher, in the controller pod. Enabled by default.")
+    @JsonPropertyDescription("External attacher, in the controller pod. Default: enabled.")
         @Nullable OptionalSidecar attacher,
-    @JsonPropertyDescription("External resizer, in the controller pod. Disabled by default.")
+    @JsonPropertyDescription("External resizer, in the controller pod. Default: disabled.")
         @Nullable OptionalSidecar resizer,
-    @JsonPropertyDescription("Snapshotter, in the controller pod. Disabled by default.")
+    @JsonPropertyDescription("Snapshotter, in the controller pod. Default: disabled.")
         @Nullable OptionalSidecar snapshotter,
-    @JsonPropertyDescription("Node driver registrar, in the node pods. Always runs.")
+    @JsonPropertyDescription(
+            "Node driver registrar, in the node pods. Always runs. Default: the defaults of its"
+                + " fields.")
         @Nullable Sidecar driverRegistrar,
-    @JsonPropertyDescription("Liveness probe, in all pods. Runs where probePeriodSeconds is set.")
+    @JsonPropertyDescription(
+            "Liveness probe, in all pods. Runs where probePeriodSeconds is set."
+                + " Default: the defaults of its fields.")
         @Nullable Sidecar livenessProbe) {
 
   /** No settings. */

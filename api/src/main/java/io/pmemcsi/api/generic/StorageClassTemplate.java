@@ -21,13 +21,14 @@ public record StorageClassTemplate(
             "Whether this is the cluster's default class; at most one of a driver's classes can be."
                 + " Default: false.")
         @Nullable Boolean isDefault,
-    @JsonPropertyDescription("Parameters that the driver gets with every new volume.")
+    @JsonPropertyDescription(
+            "Parameters that the driver gets with every new volume. Default: none.")
         @Nullable Map<String, String> parameters,
     @SchemaFrom(type = ReclaimPolicy.class)
         @JsonPropertyDescription(
             "What becomes of a volume whose claim is deleted. Default: Delete.")
         @Nullable String reclaimPolicy,
-    @JsonPropertyDescription("Options with which volumes are mounted.")
+    @JsonPropertyDescription("Options with which volumes are mounted. Default: none.")
         @Nullable List<String> mountOptions,
     @JsonPropertyDescription("Whether claims may grow. Default: false.")
         @Nullable Boolean allowVolumeExpansion,
@@ -35,7 +36,7 @@ public record StorageClassTemplate(
         @JsonPropertyDescription(
             "When a volume is made for a claim: at once, or for its first pod. Default: Immediate.")
         @Nullable String volumeBindingMode,
-    @JsonPropertyDescription("Where volumes may be made.")
+    @JsonPropertyDescription("Where volumes may be made. Default: everywhere.")
         @Nullable List<JsonNode> allowedTopologies) {
 
   public StorageClassTemplate {

@@ -50,7 +50,8 @@ public record LegacyDeploymentSpec(
         @Nullable String pullPolicy,
     @SchemaFrom(type = PullPolicy.class)
         @JsonPropertyDescription(
-            "Another name for pullPolicy. If both are set, they must be equal.")
+            "Another name for pullPolicy. If both are set, they must be equal. Default: the value"
+                + " of pullPolicy.")
         @Nullable String imagePullPolicy,
     @Pattern("^\\S*$")
         @JsonPropertyDescription(
@@ -64,7 +65,8 @@ public record LegacyDeploymentSpec(
         @Nullable String registrarImage,
     @Pattern("^\\S*$")
         @JsonPropertyDescription(
-            "Another name for registrarImage. If both are set, they must be equal.")
+            "Another name for registrarImage. If both are set, they must be equal. Default: the"
+                + " value of registrarImage.")
         @Nullable String nodeRegistrarImage,
     @SchemaFrom(type = DeviceMode.class)
         @JsonPropertyDescription(

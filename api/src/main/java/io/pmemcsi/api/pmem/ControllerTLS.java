@@ -34,7 +34,8 @@ public record ControllerTLS(
     @Size(max = 64)
         @JsonPropertyDescription(
             "Host names and IP addresses by which the controller is called, in addition to the"
-                + " names of its services and 127.0.0.1, for example those of a load balancer.")
+                + " names of its services and 127.0.0.1, for example those of a load balancer."
+                + " Default: none.")
         @Nullable List<@Pattern(HostName.PATTERN) String> extraNames) {
 
   private static final int DEFAULT_VALIDITY_DAYS = 365;

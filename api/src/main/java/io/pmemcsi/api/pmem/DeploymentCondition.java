@@ -15,7 +15,7 @@ public record DeploymentCondition(
             "What this is about: CertsVerified, CertsReady, DriverDeployed, or another condition of"
                 + " the operator.")
         String type,
-    @Required @JsonPropertyDescription("True, False or Unknown.") String status,
+    @Required @JsonPropertyDescription("Whether that is so.") String status,
     @JsonPropertyDescription("Why the condition has this status, in short.")
         @Nullable String reason,
     @JsonPropertyDescription("What happened and what to do, in full.") @Nullable String message,

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /** How the pods of one part of a driver are doing. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record DriverComponent(
-    @Required @JsonPropertyDescription("Controller or Node.") String component,
+    @Required @JsonPropertyDescription("Which part of the driver this is about.") String component,
     @Required @JsonPropertyDescription("Ready when every wanted pod is ready, NotReady otherwise.")
         String status,
     @JsonPropertyDescription("How many pods are ready, and what is missing.")

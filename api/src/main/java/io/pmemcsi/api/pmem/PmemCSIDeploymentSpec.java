@@ -54,7 +54,8 @@ public record PmemCSIDeploymentSpec(
         @Nullable String pullPolicy,
     @SchemaFrom(type = PullPolicy.class)
         @JsonPropertyDescription(
-            "Another name for pullPolicy. If both are set, they must be equal.")
+            "Another name for pullPolicy. If both are set, they must be equal. Default: the value"
+                + " of pullPolicy.")
         @Nullable String imagePullPolicy,
     @Pattern("^\\S*$")
         @JsonPropertyDescription(
@@ -68,7 +69,8 @@ public record PmemCSIDeploymentSpec(
         @Nullable String nodeRegistrarImage,
     @Pattern("^\\S*$")
         @JsonPropertyDescription(
-            "Another name for nodeRegistrarImage. If both are set, they must be equal.")
+            "Another name for nodeRegistrarImage. If both are set, they must be equal. Default: the"
+                + " value of nodeRegistrarImage.")
         @Nullable String registrarImage,
     @SchemaFrom(type = DeviceMode.class)
         @JsonPropertyDescription(
@@ -120,17 +122,20 @@ public record PmemCSIDeploymentSpec(
         @Nullable ControllerTLS controllerTLS,
     @JsonPropertyDescription(
             "Certificate of the authority that signed registryCert and nodeControllerCert, as"
-                + " base64-encoded PEM. Goes together with registryCert and registryKey.")
+                + " base64-encoded PEM. Goes together with registryCert and registryKey. Default:"
+                + " none.")
         @Nullable String caCert,
-    @JsonPropertyDescription("Certificate of the controller's server, as base64-encoded PEM.")
+    @JsonPropertyDescription(
+            "Certificate of the controller's server, as base64-encoded PEM. Default: none.")
         @Nullable String registryCert,
-    @JsonPropertyDescription("Private key of registryCert, as base64-encoded PEM.")
+    @JsonPropertyDescription("Private key of registryCert, as base64-encoded PEM. Default: none.")
         @Nullable String registryKey,
     @JsonPropertyDescription(
             "Certificate of the drivers on the nodes, as base64-encoded PEM. Goes together with"
-                + " nodeControllerKey.")
+                + " nodeControllerKey. Default: none.")
         @Nullable String nodeControllerCert,
-    @JsonPropertyDescription("Private key of nodeControllerCert, as base64-encoded PEM.")
+    @JsonPropertyDescription(
+            "Private key of nodeControllerCert, as base64-encoded PEM. Default: none.")
         @Nullable String nodeControllerKey,
     @SchemaFrom(type = MutatePods.class)
         @JsonPropertyDescription(
@@ -153,7 +158,7 @@ public record PmemCSIDeploymentSpec(
         @Max(1000)
         @JsonPropertyDescription(
             "Another name for controllerReplicas, kept for resources written for earlier releases."
-                + " If both are set, they must be equal.")
+                + " If both are set, they must be equal. Default: the value of controllerReplicas.")
         @Nullable Integer controllReplicas,
     @JsonPropertyDescription(
             "On how many nodes at a time the driver may be restarted during an update: a number of"
@@ -177,11 +182,13 @@ public record PmemCSIDeploymentSpec(
         @Nullable ResourceRequirements nodeRegistrarResources,
     @JsonPropertyDescription(
             "Deprecated: compute resources of every container in the controller pod that has none"
-                + " of its own. Use controllerDriverResources.")
+                + " of its own. Use controllerDriverResources. Default: none, each container then"
+                + " has its own default.")
         @Nullable ResourceRequirements controllerResources,
     @JsonPropertyDescription(
             "Deprecated: compute resources of every container on the nodes that has none of its"
-                + " own. Use nodeDriverResources, provisionerResources and nodeRegistrarResources.")
+                + " own. Use nodeDriverResources, provisionerResources and nodeRegistrarResources."
+                + " Default: none, each container then has its own default.")
         @Nullable ResourceRequirements nodeResources,
     @SchemaFrom(type = DeletionPolicy.class)
         @JsonPropertyDescription(

@@ -3,6 +3,7 @@ package io.pmemcsi.api.schema;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Namespaced;
+import io.fabric8.kubernetes.model.annotation.ShortNames;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -47,6 +48,7 @@ final class ApiReference {
     text.append("`apiVersion: ").append(HasMetadata.getApiVersion(details.kind()));
     text.append("`, ").append(namespaced ? "namespaced" : "for the whole cluster");
     text.append(", name of at most ").append(details.maxNameLength()).append(" characters. ");
+    text.append(shortName(details.kind()));
     text.append("`kubectl get` shows ");
     text.append(
         String.join(
@@ -60,6 +62,11 @@ final class ApiReference {
       fields(part, schema.path("properties").path(part));
     }
     rules(schema);
+  }
+
+  private static String shortName(Class<?> kind) {
+    ShortNames names = kind.getAnnotation(ShortNames.class);
+    return names == null ? "" : "Short name: `%s`. ".formatted(String.join("`, `", names.value()));
   }
 
   /** A table of fields, followed by one for each field that has fields itself. */

@@ -72,11 +72,17 @@ final class CRDSource {
     ObjectNode properties = (ObjectNode) schema.get("properties");
     SchemaParts.metadata(properties.putObject("metadata"), details.maxNameLength());
     details.refine(properties);
+    describe(properties, "spec", "What the driver shall be like.");
+    describe(properties, "status", "What the operator has found out about the driver.");
     if (!withRules) {
       schema.findParents(RULES).forEach(parent -> ((ObjectNode) parent).remove(RULES));
     }
     version.set("additionalPrinterColumns", details.columns(YAML.createArrayNode()));
     return crd;
+  }
+
+  private static void describe(ObjectNode properties, String field, String description) {
+    ((ObjectNode) properties.get(field)).put("description", description);
   }
 
   private static ObjectNode generate(Class<? extends CustomResource<?, ?>> kind) {

@@ -4,9 +4,12 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.fabric8.kubernetes.client.CustomResource;
 import io.pmemcsi.api.generic.CSIDriverDeployment;
+import io.pmemcsi.api.generic.CSIDriverDeploymentStatus;
 import io.pmemcsi.api.generic.VolumeLifecycleMode;
 import io.pmemcsi.api.legacy.LegacyDeployment;
+import io.pmemcsi.api.pmem.DriverComponent;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
+import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
 import java.util.Arrays;
 import java.util.List;
 
@@ -85,10 +88,23 @@ enum KindDetails {
           .map(VolumeLifecycleMode::text)
           .forEach(modes::add);
       ObjectNode status = at(properties, "/status/properties");
+      SchemaParts.oneOf(
+          at(status, "/state"),
+          CSIDriverDeploymentStatus.STATE_MANAGED,
+          CSIDriverDeploymentStatus.STATE_UNMANAGED,
+          CSIDriverDeploymentStatus.STATE_REMOVED,
+          NOT_SET);
+      SchemaParts.conditionStatus(at(status, "/conditions/items/properties/status"));
       SchemaParts.keyedBy(at(status, "/conditions"), "type");
       SchemaParts.keyedBy(at(status, "/nodeUpdate/properties/outdated"), "node");
     }
   };
+
+  /**
+   * Operators of earlier releases left entries of their status empty: a resource that is stored
+   * with one must stay one that can be written.
+   */
+  private static final String NOT_SET = "";
 
   private final Class<? extends CustomResource<?, ?>> kind;
   private final String description;
@@ -154,6 +170,18 @@ enum KindDetails {
   }
 
   private static void pmemStatus(ObjectNode status) {
+    SchemaParts.oneOf(
+        at(status, "/properties/phase"),
+        PmemCSIDeploymentStatus.PHASE_NEW,
+        PmemCSIDeploymentStatus.PHASE_INITIALIZING,
+        PmemCSIDeploymentStatus.PHASE_RUNNING,
+        PmemCSIDeploymentStatus.PHASE_FAILED);
+    SchemaParts.conditionStatus(at(status, "/properties/conditions/items/properties/status"));
+    ObjectNode component = at(status, "/properties/driverComponents/items/properties");
+    SchemaParts.oneOf(
+        at(component, "/component"), DriverComponent.CONTROLLER, DriverComponent.NODE, NOT_SET);
+    SchemaParts.oneOf(
+        at(component, "/status"), DriverComponent.READY, DriverComponent.NOT_READY, NOT_SET);
     SchemaParts.keyedBy(at(status, "/properties/conditions"), "type");
     SchemaParts.keyedBy(at(status, "/properties/driverComponents"), "component");
     SchemaParts.keyedBy(at(status, "/properties/unpreparedNodes"), "node");

@@ -2,6 +2,7 @@ package io.pmemcsi.api.schema;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.Arrays;
 
 /** Schemas for types of Kubernetes: small, strict where it helps the user, and keeping the rest. */
 final class SchemaParts {
@@ -61,6 +62,17 @@ final class SchemaParts {
     ObjectNode value = (ObjectNode) schema.get("additionalProperties");
     value.put("maxLength", 63);
     value.put("pattern", LABEL_VALUE);
+  }
+
+  /** A text of which all values are known. */
+  static void oneOf(ObjectNode schema, String... values) {
+    ArrayNode choices = schema.putArray("enum");
+    Arrays.stream(values).forEach(choices::add);
+  }
+
+  /** Whether a condition holds, as all of Kubernetes says it. */
+  static void conditionStatus(ObjectNode schema) {
+    oneOf(schema, "True", "False", "Unknown");
   }
 
   /** A list that has at most one entry for each value of a field. */
