@@ -51,7 +51,7 @@ class CustomResourcesIT {
     Definitions.awaitServed(sandbox.client(), CustomResourceDefinitions.all());
   }
 
-  private static boolean knowsCel(Cluster cluster) {
+  static boolean knowsCel(Cluster cluster) {
     return cluster.version().isAtLeast(1, 25);
   }
 

@@ -1,6 +1,7 @@
 package io.pmemcsi.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.pmemcsi.testbed.kubernetes.Cluster;
 import io.pmemcsi.testbed.kubernetes.Kubectl;
@@ -28,9 +29,24 @@ class KubectlIT {
 
   @Test
   void theDefinitionsPassTheChecksOfKubectl(Cluster cluster) {
-    String output = run(cluster, "create", "--dry-run=client", "-f", "deploy/crd");
+    String folder = CustomResourcesIT.knowsCel(cluster) ? "deploy/crd/with-cel" : "deploy/crd";
+
+    String output = run(cluster, "create", "--dry-run=client", "-f", folder);
 
     assertThat(output.lines()).hasSize(3).allMatch(line -> line.endsWith("created (dry run)"));
+  }
+
+  @Test
+  void fieldsAreExplained(Cluster cluster) {
+    assertThat(explain(cluster, "pcd.spec"))
+        .contains("What the driver shall be like.", "deviceMode", "Default: lvm.");
+    assertThat(explain(cluster, "csidriverdeployments.status"))
+        .contains("What the operator has found out about the driver.", "nodeUpdate");
+  }
+
+  /** The server publishes the schema of a kind a little later than the kind. */
+  private static String explain(Cluster cluster, String path) {
+    return await().ignoreExceptions().until(() -> run(cluster, "explain", path), text -> true);
   }
 
   @Test
