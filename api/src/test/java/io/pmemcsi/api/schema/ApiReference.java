@@ -22,8 +22,8 @@ final class ApiReference {
       resource. Samples are in [deploy/samples](../deploy/samples), the definitions for the cluster in
       [deploy/crd](../deploy/crd).
 
-      What the schema can say is refused by the API server at `kubectl apply`. Rules that span several
-      fields are listed with each kind: servers from Kubernetes 1.25 on refuse what breaks them if they
+      What the schema can say is refused by the API server at `kubectl apply`. Rules that go beyond it
+      are listed with each kind: servers from Kubernetes 1.25 on refuse what breaks them if they
       have the definitions in [deploy/crd/with-cel](../deploy/crd/with-cel); in every case the operator
       checks them too and reports them in the status, and `bin/pmem-csi render` reports them for a file.
 
