@@ -51,22 +51,17 @@ public final class ResourceChecks {
     List<Violation> found =
         Stream.concat(schema.unknownFields(resource).stream(), schema.violations(resource).stream())
             .toList();
-    return Stream.concat(found.stream(), further(resource, kind).stream()).distinct().toList();
-  }
-
-  /** What no schema can express, where the resource has at least the right types. */
-  private static List<Violation> further(
-      JsonNode resource, Class<? extends CustomResource<?, ?>> kind) {
     CustomResource<?, ?> read;
     try {
       read = JSON.convertValue(resource, kind);
     } catch (IllegalArgumentException e) {
-      // a wrong type, of which the schema has told already
-      return List.of();
+      // the schema says it better, but leaves the types of Kubernetes itself to the server
+      return found.isEmpty() ? List.of(WrongType.in("", e)) : found;
     }
-    return check(read);
+    return Stream.concat(found.stream(), check(read).stream()).distinct().toList();
   }
 
+  /** What no schema can express. */
   private static List<Violation> check(CustomResource<?, ?> resource) {
     return switch (resource) {
       case PmemCSIDeployment pmem -> PmemCSIDeploymentChecks.check(pmem);

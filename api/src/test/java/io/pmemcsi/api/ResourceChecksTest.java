@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class ResourceChecksTest {
@@ -41,6 +43,46 @@ class ResourceChecksTest {
         .asString()
         .startsWith("spec.controllerTLS.rotate: is not a field: remove it; the fields here are ");
     assertThat(messages("specs: {}")).singleElement().asString().contains("did you mean spec?");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "pmem-csi.intel.com/v1beta1 | PmemCSIDeployment",
+        "pmem-csi.intel.com/v1alpha1 | Deployment",
+        "csidriver.storage.openshift.io/v1alpha1 | CSIDriverDeployment",
+      })
+  void aResourceWithoutMetadataHasNoName(String apiVersion, String kind) {
+    JsonNode resource =
+        new KubernetesSerialization()
+            .unmarshal(
+                "apiVersion: %s\nkind: %s\nmetadata:\n".formatted(apiVersion, kind),
+                JsonNode.class);
+
+    assertThat(ResourceChecks.check(resource))
+        .contains(new Violation("metadata.name", "", "is missing: set it"));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "metadata: {name: a, labels: 5} | metadata.labels: has the wrong type: write a map of"
+            + " fields",
+        "metadata: {name: a, creationTimestamp: [1]} | metadata.creationTimestamp: has the wrong"
+            + " type: write a text",
+        "metadata: {name: a}\\nspec: {nodeDriverResources: {claims: 7}} |"
+            + " spec.nodeDriverResources.claims: has the wrong type: write a list",
+      })
+  void aWrongTypeOfWhatOnlyKubernetesKnowsIsNamedInWords(String yaml, String message) {
+    ObjectNode resource =
+        new KubernetesSerialization().unmarshal(yaml.replace("\\n", "\n"), ObjectNode.class);
+    resource.put("apiVersion", "pmem-csi.intel.com/v1beta1").put("kind", "PmemCSIDeployment");
+
+    assertThat(ResourceChecks.check(resource))
+        .extracting(Violation::message)
+        .containsExactly(message);
   }
 
   @Test

@@ -9,6 +9,7 @@ import io.pmemcsi.api.generic.CSIDriverDeployment;
 import io.pmemcsi.api.generic.GenericSettings;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.api.pmem.PmemSettings;
+import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.base.error.UsageException;
 import io.pmemcsi.operator.certs.BadCertificateException;
 import io.pmemcsi.operator.facts.ClusterFacts;
@@ -17,36 +18,38 @@ import io.pmemcsi.operator.generic.GenericBlueprint;
 import io.pmemcsi.operator.generic.OperatorConfig;
 import io.pmemcsi.operator.pmem.PmemBlueprint;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 /** The objects that the operator would make for a resource, without a cluster. */
 public final class Rendering {
 
-  private final KubernetesSerialization serialization = new KubernetesSerialization();
+  private static final Set<Class<? extends HasMetadata>> HANDLED =
+      Set.of(PmemCSIDeployment.class, CSIDriverDeployment.class);
 
-  public Rendering() {
-    serialization.registerKubernetesResource(PmemCSIDeployment.class);
-    serialization.registerKubernetesResource(CSIDriverDeployment.class);
-  }
+  private final KubernetesSerialization serialization = new KubernetesSerialization();
 
   /** Reads a resource of a supported kind from YAML or JSON. */
   public HasMetadata read(String text) {
+    JsonNode resource;
     try {
-      check(serialization.unmarshal(text, JsonNode.class));
-      return serialization.unmarshal(text);
-    } catch (UsageException e) {
-      throw e;
+      resource = serialization.unmarshal(text, JsonNode.class);
     } catch (RuntimeException e) {
-      Throwable cause = e.getCause() == null ? e : e.getCause();
-      throw new UsageException("cannot read the resource: " + cause.getMessage(), e);
+      throw new UsageException("cannot read the resource: " + Reason.of(e), e);
     }
+    Class<? extends HasMetadata> kind =
+        ResourceChecks.kind(resource)
+            .filter(HANDLED::contains)
+            .orElseThrow(
+                () ->
+                    notHandled(
+                        resource.path("apiVersion").asText(), resource.path("kind").asText()));
+    check(resource);
+    return serialization.convertValue(resource, kind);
   }
 
   /** What an API server would refuse or drop is wrong here too. */
   private static void check(JsonNode resource) {
-    if (ResourceChecks.kind(resource).isEmpty()) {
-      return;
-    }
     List<Violation> violations = ResourceChecks.check(resource);
     if (!violations.isEmpty()) {
       throw new UsageException(
@@ -59,19 +62,22 @@ public final class Rendering {
     return switch (resource) {
       case PmemCSIDeployment deployment -> pmem(deployment, facts);
       case CSIDriverDeployment deployment -> generic(deployment, facts);
-      default ->
-          throw new UsageException(
-              "%s %s is not a kind that this operator handles: use %s %s/%s or %s %s/%s"
-                  .formatted(
-                      resource.getApiVersion(),
-                      resource.getKind(),
-                      PmemCSIDeployment.KIND,
-                      PmemCSIDeployment.GROUP,
-                      PmemCSIDeployment.VERSION,
-                      CSIDriverDeployment.KIND,
-                      CSIDriverDeployment.GROUP,
-                      CSIDriverDeployment.VERSION));
+      default -> throw notHandled(resource.getApiVersion(), resource.getKind());
     };
+  }
+
+  private static UsageException notHandled(String apiVersion, String kind) {
+    return new UsageException(
+        "%s %s is not a kind that this operator handles: use %s %s/%s or %s %s/%s"
+            .formatted(
+                apiVersion,
+                kind,
+                PmemCSIDeployment.KIND,
+                PmemCSIDeployment.GROUP,
+                PmemCSIDeployment.VERSION,
+                CSIDriverDeployment.KIND,
+                CSIDriverDeployment.GROUP,
+                CSIDriverDeployment.VERSION));
   }
 
   /**

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.pmemcsi.base.error.UsageException;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.KubernetesVersion;
@@ -18,6 +19,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -97,11 +99,29 @@ class RenderingTest {
 
   @Test
   void unknownKindIsRefusedByName() {
-    HasMetadata pod = rendering.read("apiVersion: v1\nkind: Pod\nmetadata: {name: a}");
+    HasMetadata pod = new PodBuilder().build();
 
     assertThatThrownBy(() -> rendering.objects(pod, facts(KubernetesVersion.OLDEST)))
         .isInstanceOf(UsageException.class)
         .hasMessageContaining("v1 Pod is not a kind");
+  }
+
+  /** Whatever is wrong inside is not our business. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "apps/v1 | Deployment | spec: 5",
+        "v1 | Pod | metadata: foo",
+        "pmem-csi.intel.com/v1alpha1 | Deployment | spec: {deviceMode: tape}",
+        "example.org/v1 | Foo | spec: {}",
+      })
+  void aResourceOfAnotherKindIsNotLookedInto(String apiVersion, String kind, String rest) {
+    assertThatThrownBy(
+            () -> rendering.read("apiVersion: %s\nkind: %s\n%s".formatted(apiVersion, kind, rest)))
+        .isInstanceOf(UsageException.class)
+        .hasMessageStartingWith(
+            "%s %s is not a kind that this operator handles: use ".formatted(apiVersion, kind));
   }
 
   @Test

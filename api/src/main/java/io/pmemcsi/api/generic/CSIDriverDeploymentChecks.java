@@ -1,6 +1,7 @@
 package io.pmemcsi.api.generic;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.pmemcsi.api.SharedRules;
 import io.pmemcsi.api.Violation;
@@ -151,7 +152,7 @@ public final class CSIDriverDeploymentChecks {
    * the limit for those on the nodes.
    */
   private static List<Violation> name(CSIDriverDeployment resource) {
-    String name = Optional.ofNullable(resource.getMetadata().getName()).orElse("");
+    String name = Optional.ofNullable(resource.getMetadata()).map(ObjectMeta::getName).orElse("");
     Optional<Violation> unusable = SharedRules.name(name);
     if (unusable.isPresent()) {
       return List.of(unusable.get());

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.pmemcsi.api.Violation;
+import io.pmemcsi.api.WrongType;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -32,8 +33,7 @@ final class PodTemplateChecks {
       }
       return Optional.empty();
     } catch (IllegalArgumentException e) {
-      String reason = String.valueOf(e.getMessage()).lines().findFirst().orElse("");
-      return Optional.of(new Violation(field, "", "is not a pod template: correct it: " + reason));
+      return Optional.of(WrongType.in(field, e));
     }
   }
 

@@ -1,6 +1,7 @@
 package io.pmemcsi.api.legacy;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.pmemcsi.api.SharedRules;
 import io.pmemcsi.api.Violation;
@@ -69,7 +70,7 @@ public final class LegacyDeploymentChecks {
 
   /** The controller's service is named after the resource, by the rules of DNS labels. */
   private static List<Violation> name(LegacyDeployment resource) {
-    String name = Optional.ofNullable(resource.getMetadata().getName()).orElse("");
+    String name = Optional.ofNullable(resource.getMetadata()).map(ObjectMeta::getName).orElse("");
     Optional<Violation> unusable = SharedRules.name(name);
     if (unusable.isPresent()) {
       return List.of(unusable.get());

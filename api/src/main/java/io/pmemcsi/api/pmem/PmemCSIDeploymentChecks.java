@@ -1,6 +1,7 @@
 package io.pmemcsi.api.pmem;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.pmemcsi.api.SharedRules;
 import io.pmemcsi.api.Violation;
@@ -148,7 +149,7 @@ public final class PmemCSIDeploymentChecks {
 
   /** The services of the controller are named after the resource, by the rules of DNS labels. */
   private static List<Violation> name(PmemCSIDeployment resource) {
-    String name = Optional.ofNullable(resource.getMetadata().getName()).orElse("");
+    String name = Optional.ofNullable(resource.getMetadata()).map(ObjectMeta::getName).orElse("");
     PmemCSIDeploymentSpec spec = resource.getSpec();
     boolean controller =
         Written.text(spec.controllerTLSSecret()).isPresent()
