@@ -11,6 +11,7 @@ import io.pmemcsi.app.settings.ImageName;
 import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.base.error.UsageException;
+import io.pmemcsi.base.file.FilePath;
 import io.pmemcsi.base.version.Version;
 import io.pmemcsi.operator.ApiAccess;
 import io.pmemcsi.operator.Rendering;
@@ -152,11 +153,11 @@ final class DiffCommand implements Callable<Integer> {
   private Optional<Path> file() {
     String named =
         kubeconfig.isEmpty() ? Kubeconfig.onlyOne(surroundings.variable("KUBECONFIG")) : kubeconfig;
-    return Flag.optional("--kubeconfig", named, Path::of);
+    return Flag.optional("--kubeconfig", named, FilePath::parse);
   }
 
   private Optional<OperatorConfig> given() {
-    return Flag.optional("--config", config, Path::of)
+    return Flag.optional("--config", config, FilePath::parse)
         .map(
             file -> {
               try (var read = new ConfigFile(file)) {

@@ -4,11 +4,11 @@ import io.pmemcsi.app.settings.DriverSettings;
 import io.pmemcsi.app.settings.Flag;
 import io.pmemcsi.app.settings.Mode;
 import io.pmemcsi.app.settings.NodeSelector;
+import io.pmemcsi.base.file.FilePath;
 import io.pmemcsi.base.http.ListenAddress;
 import io.pmemcsi.base.names.DriverName;
 import io.pmemcsi.driver.csi.Endpoint;
 import io.pmemcsi.driver.volume.DeviceMode;
-import java.nio.file.Path;
 import java.util.List;
 import picocli.CommandLine.Option;
 
@@ -125,7 +125,8 @@ final class DriverFlags {
         nodeId,
         Endpoint.parse(endpoint),
         Flag.required("-deviceManager", deviceManager, DriverFlags::deviceMode),
-        Path.of(statePath.isEmpty() ? "/var/lib/" + name : statePath),
+        Flag.required(
+            "-statePath", statePath.isEmpty() ? "/var/lib/" + name : statePath, FilePath::parse),
         pmemPercentage,
         NodeSelector.parse(nodeSelector),
         Flag.optional("-metricsListen", metricsListen, ListenAddress::parse),
@@ -133,7 +134,9 @@ final class DriverFlags {
         Flag.optional("-schedulerListen", schedulerListen, ListenAddress::parse),
         Flag.optional("-insecureSchedulerListen", insecureSchedulerListen, ListenAddress::parse),
         Flag.optional(
-            "KUBECONFIG", Kubeconfig.onlyOne(surroundings.variable("KUBECONFIG")), Path::of));
+            "KUBECONFIG",
+            Kubeconfig.onlyOne(surroundings.variable("KUBECONFIG")),
+            FilePath::parse));
   }
 
   private static DeviceMode deviceMode(String text) {

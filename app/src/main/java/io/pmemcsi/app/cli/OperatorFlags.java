@@ -2,8 +2,8 @@ package io.pmemcsi.app.cli;
 
 import io.pmemcsi.app.settings.Flag;
 import io.pmemcsi.app.settings.OperatorSettings;
+import io.pmemcsi.base.file.FilePath;
 import io.pmemcsi.base.http.ListenAddress;
-import java.nio.file.Path;
 import java.util.List;
 import picocli.CommandLine.Option;
 
@@ -63,7 +63,7 @@ final class OperatorFlags {
         metricsAddress.equals("0")
             ? java.util.Optional.empty()
             : Flag.optional("-metrics-addr", metricsAddress, ListenAddress::parse),
-        Flag.optional("--config", config, Path::of),
-        Flag.optional("--kubeconfig", cluster, Path::of));
+        Flag.optional("--config", config, FilePath::parse),
+        Flag.optional("--kubeconfig", cluster, FilePath::parse));
   }
 }

@@ -1,14 +1,17 @@
 package io.pmemcsi.app.render;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.exc.StreamConstraintsException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.pmemcsi.app.settings.Flag;
 import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.base.error.UsageException;
+import io.pmemcsi.base.file.FilePath;
+import io.pmemcsi.base.file.SmallText;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -46,29 +49,24 @@ public final class ResourceFile {
 
   /** Reads what a user names: a file, all files of a folder, or standard input for a dash. */
   public static List<ResourceFile> readAll(String name, InputStream in) {
-    return isFolder(name)
-        ? ResourceFolder.files(Path.of(name)).stream()
-            .map(file -> read(file.toString(), in))
-            .toList()
-        : List.of(read(name, in));
-  }
-
-  private static boolean isFolder(String name) {
-    return !name.equals(STANDARD_INPUT) && Files.isDirectory(Path.of(name));
-  }
-
-  private static ResourceFile read(String name, InputStream in) {
-    String label = name.equals(STANDARD_INPUT) ? "standard input" : name;
-    return read(name, label, in);
+    if (name.equals(STANDARD_INPUT)) {
+      return List.of(read("standard input", () -> SmallText.read(in)));
+    }
+    Path path = Flag.required("-f", name, FilePath::parse);
+    return (Files.isDirectory(path) ? ResourceFolder.files(path) : List.of(path))
+        .stream().map(file -> read(file, file.toString())).toList();
   }
 
   /** Reads a file that messages call by a label of its own. */
   public static ResourceFile read(Path file, String label) {
-    return read(file.toString(), label, InputStream.nullInputStream());
+    if (Files.isDirectory(file)) {
+      throw new UsageException("%s is a folder: name a file in it".formatted(label));
+    }
+    return read(label, () -> SmallText.read(file));
   }
 
-  private static ResourceFile read(String name, String label, InputStream in) {
-    return new ResourceFile(label, documents(label, text(name, label, in)));
+  private static ResourceFile read(String label, Source source) {
+    return new ResourceFile(label, documents(label, text(label, source)));
   }
 
   /** The resources in the order of the file; there is at least one. */
@@ -81,16 +79,13 @@ public final class ResourceFile {
     return name;
   }
 
-  private static String text(String name, String label, InputStream in) {
+  private interface Source {
+    String text() throws IOException;
+  }
+
+  private static String text(String label, Source source) {
     try {
-      if (name.equals(STANDARD_INPUT)) {
-        return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-      }
-      Path path = Path.of(name);
-      if (Files.isDirectory(path)) {
-        throw new UsageException("%s is a folder: name a file in it".formatted(label));
-      }
-      return Files.readString(path);
+      return source.text();
     } catch (NoSuchFileException e) {
       throw new UsageException(
           "%s does not exist: name a file with a resource".formatted(label), e);
@@ -145,7 +140,7 @@ public final class ResourceFile {
         position,
         field(position, fields, "apiVersion"),
         field(position, fields, "kind"),
-        json(content));
+        json(position, content));
   }
 
   private static String field(String position, Map<?, ?> fields, String name) {
@@ -155,11 +150,20 @@ public final class ResourceFile {
     throw new FatalException("%s is no resource: it has no %s".formatted(position, name));
   }
 
-  private static String json(Object content) {
+  private static String json(String position, Object content) {
     try {
       return JSON.writeValueAsString(content);
     } catch (JsonProcessingException e) {
-      throw new FatalException("a resource cannot be written as JSON: " + e.getMessage(), e);
+      // the whole message repeats each level on the way there
+      throw new FatalException(
+          "%s cannot be read: %s"
+              .formatted(
+                  position,
+                  e instanceof StreamConstraintsException
+                          || e.getCause() instanceof StreamConstraintsException
+                      ? "it is nested too deeply, or refers to itself; no resource does"
+                      : "it has what JSON cannot hold, such as a field without a name"),
+          e);
     }
   }
 }

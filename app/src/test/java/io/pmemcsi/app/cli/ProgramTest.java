@@ -122,6 +122,24 @@ class ProgramTest {
     assertThat(out()).isEmpty();
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "driver -statePath=",
+        "driver -endpoint=",
+        "operator -config=",
+        "operator -kubeconfig=",
+        "diff -f ../deploy/samples/pmem-csi.yaml -config=",
+        "render -f ",
+      })
+  void aNameThatNoFileCanHaveIsOneLineAndExitCodeTwo(String line) {
+    // in the locale C every letter with an accent is such a character, in every locale this one is
+    assertThat(run(line + "/\0")).isEqualTo(2);
+    assertThat(err())
+        .contains("it has a character that no path can have in this locale: set LC_ALL=C.UTF-8")
+        .hasLineCount(1);
+  }
+
   /** Three commands talk to a cluster, and whoever calls them names it by the same variable. */
   @ParameterizedTest
   @ValueSource(

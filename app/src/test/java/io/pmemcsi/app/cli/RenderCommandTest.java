@@ -222,6 +222,47 @@ class RenderCommandTest {
     assertThat(out()).isEmpty();
   }
 
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "{a: &a {b: *a}} | cannot be read: it is nested too deeply, or refers to itself; no"
+            + " resource does",
+        "{a: {? : b}} | cannot be read: it has what JSON cannot hold, such as a field without a"
+            + " name",
+      })
+  void whatOnlyYamlCanSayIsRefusedInOneShortLine(String spec, String message) throws Exception {
+    assertThat(render("apiVersion: v1\nkind: Pod\nspec: " + spec)).isEqualTo(1);
+    assertThat(err())
+        .isEqualTo(
+            "pmem-csi: %s, document 1 %s\n".formatted(folder.resolve("resource.yaml"), message));
+  }
+
+  @Test
+  void aTopologyOfTheWrongTypeIsNamedInWords() throws Exception {
+    String content =
+        """
+        apiVersion: csidriver.storage.openshift.io/v1alpha1
+        kind: CSIDriverDeployment
+        metadata: {name: a}
+        spec:
+          driverName: a
+          driverSocket: /a/b
+          storageClassTemplates:
+          - metadata: {name: x}
+            allowedTopologies: [{matchLabelExpressions: 3}]
+          driverPerNodeTemplate:
+            spec: {containers: [{name: x, securityContext: {privileged: true}}]}
+        """;
+
+    assertThat(render(content)).isEqualTo(1);
+    assertThat(err())
+        .endsWith(
+            ", document 1:"
+                + " spec.storageClassTemplates[0].allowedTopologies[0].matchLabelExpressions: has"
+                + " the wrong type: write a list\n");
+  }
+
   @Test
   void oneWrongDocumentPrintsNothingAtAll() throws Exception {
     String content = MINIMAL.formatted("a.example.org") + "---\napiVersion: v1\nkind: Pod\n";

@@ -1,6 +1,7 @@
 package io.pmemcsi.driver.csi;
 
 import io.pmemcsi.base.error.UsageException;
+import io.pmemcsi.base.file.FilePath;
 import java.nio.file.Path;
 
 /** Where the driver listens, as the flag {@code -endpoint} says it. */
@@ -18,7 +19,11 @@ public record Endpoint(Path socket) {
       throw new UsageException(
           "endpoint \"%s\" is not a Unix socket: write unix:///path/to/csi.sock".formatted(text));
     }
-    return new Endpoint(Path.of(path));
+    try {
+      return new Endpoint(FilePath.parse(path));
+    } catch (IllegalArgumentException e) {
+      throw new UsageException("endpoint \"%s\": %s".formatted(text, e.getMessage()), e);
+    }
   }
 
   @Override

@@ -2,8 +2,8 @@ package io.pmemcsi.operator.generic;
 
 import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.base.error.Reason;
+import io.pmemcsi.base.file.SmallText;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
@@ -38,7 +38,7 @@ public final class ConfigFile implements Supplier<OperatorConfig>, AutoCloseable
   public ConfigFile(Path file) {
     this.file = file;
     try {
-      this.seen = Files.readString(file);
+      this.seen = SmallText.read(file);
       this.config = ConfigReader.read(seen);
     } catch (IOException e) {
       throw new FatalException(
@@ -85,7 +85,7 @@ public final class ConfigFile implements Supplier<OperatorConfig>, AutoCloseable
   /** Whatever happens, the next change must be seen. */
   private void look() {
     try {
-      String now = Files.readString(file);
+      String now = SmallText.read(file);
       if (!now.equals(seen)) {
         take(ConfigReader.read(now));
         seen = now;
