@@ -113,7 +113,8 @@ final class DiffCommand implements Callable<Integer> {
         Optional.ofNullable(image).map(name -> Flag.required("--image", name, ImageName::new));
     Optional<OperatorConfig> given = given();
     Optional<Path> file = file();
-    file.or(() -> Kubeconfig.usual(surroundings)).ifPresent(Kubeconfig::check);
+    file.or(() -> Kubeconfig.usual(surroundings))
+        .ifPresent(found -> Kubeconfig.check(found, surroundings));
     boolean same = true;
     String server = "";
     try (KubernetesClient client = ApiAccess.client(file)) {

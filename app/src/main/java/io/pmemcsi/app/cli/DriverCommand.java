@@ -68,7 +68,10 @@ final class DriverCommand implements Callable<Integer> {
     switch (settings.mode()) {
       case NODE -> UntilStopped.run(() -> NodeDriver.start(settings.node()), GRACE);
       case FORCE_CONVERT_RAW_NAMESPACES -> {
-        settings.kubeconfig().or(() -> Kubeconfig.usual(surroundings)).ifPresent(Kubeconfig::check);
+        settings
+            .kubeconfig()
+            .or(() -> Kubeconfig.usual(surroundings))
+            .ifPresent(file -> Kubeconfig.check(file, surroundings));
         NodeConversion.run(settings);
         // whoever ends here is started again by its DaemonSet until that has seen the new labels
         UntilStopped.run(() -> () -> {}, Duration.ZERO);

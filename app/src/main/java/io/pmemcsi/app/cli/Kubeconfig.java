@@ -1,11 +1,12 @@
 package io.pmemcsi.app.cli;
 
 import io.fabric8.kubernetes.api.model.Config;
-import io.fabric8.kubernetes.api.model.NamedContext;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.pmemcsi.app.render.ResourceFile;
+import io.pmemcsi.app.settings.Flag;
 import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.base.error.UsageException;
+import io.pmemcsi.base.file.FilePath;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -39,10 +40,11 @@ final class Kubeconfig {
     if (home.isEmpty() || !surroundings.variable("KUBERNETES_SERVICE_HOST").isEmpty()) {
       return Optional.empty();
     }
-    return Optional.of(Path.of(home, ".kube", "config")).filter(Files::exists);
+    return Optional.of(Flag.required("HOME", home, FilePath::parse).resolve(".kube/config"))
+        .filter(Files::exists);
   }
 
-  static void check(Path file) {
+  static void check(Path file, Surroundings surroundings) {
     if (!Files.exists(file)) {
       throw new UsageException(
           "kubeconfig %s does not exist: name another one with --kubeconfig or KUBECONFIG"
@@ -56,21 +58,22 @@ final class Kubeconfig {
             "%s: it is a %s, not a Config: name a file like ~/.kube/config"
                 .formatted(label, first.kind()));
       }
-      requireCurrentContext(label, Serialization.unmarshal(first.json(), Config.class));
+      KubeconfigContext.requireUsable(
+          label, config(label, first.json()), surroundings.variable("PATH"));
     } catch (FatalException e) {
       // whoever names this file can name another one
       throw new UsageException(String.valueOf(e.getMessage()), e);
     }
   }
 
-  /** Without one the client would look for a cluster somewhere else. */
-  private static void requireCurrentContext(String label, Config config) {
-    List<String> contexts = config.getContexts().stream().map(NamedContext::getName).toList();
-    String current = String.valueOf(config.getCurrentContext());
-    if (!contexts.contains(current)) {
+  private static Config config(String label, String json) {
+    try {
+      return Serialization.unmarshal(json, Config.class);
+    } catch (RuntimeException e) {
       throw new UsageException(
-          "%s: current-context \"%s\" is not among its contexts %s: choose one of them"
-              .formatted(label, current, contexts));
+          "%s: a field has the wrong type: write contexts, clusters and users as kubectl does"
+              .formatted(label),
+          e);
     }
   }
 }

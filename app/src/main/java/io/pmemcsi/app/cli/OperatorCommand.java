@@ -44,7 +44,10 @@ final class OperatorCommand implements Callable<Integer> {
     log.apply();
     RetiredFlags.warn(spec, LogFlags.WITHOUT_EFFECT);
     RetiredFlags.warn(spec, OperatorFlags.WITHOUT_EFFECT);
-    settings.kubeconfig().or(() -> Kubeconfig.usual(surroundings)).ifPresent(Kubeconfig::check);
+    settings
+        .kubeconfig()
+        .or(() -> Kubeconfig.usual(surroundings))
+        .ifPresent(file -> Kubeconfig.check(file, surroundings));
     OperatorOptions options =
         new OperatorOptions(
             settings.kubeconfig(),

@@ -7,6 +7,7 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -177,7 +178,55 @@ class ProgramTest {
             " cannot be used: /no/such/ca: no such file or folder; correct it or name another"
                 + " file with --kubeconfig or KUBECONFIG\n");
 
-    mistakes.forEach(
+    assertRefused(command, mistakes);
+  }
+
+  /** A client would go on, with the cluster of a pod that it is not in, or as nobody. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "operator -v=0 -image=i",
+        "diff -f ../deploy/samples/pmem-csi.yaml",
+        "driver -v=0 -mode=force-convert-raw-namespaces"
+      })
+  void aKubeconfigThatNamesNoClusterOrNobodyIsRefused(String command, @TempDir Path folder)
+      throws Exception {
+    String good = Files.readString(kubeconfig(folder, "https://127.0.0.1:1", ""));
+    Map<String, String> mistakes = new HashMap<>();
+    Map.of(
+            good.replace("cluster: c,", "cluster: gone,"),
+            "the cluster \"gone\" of context \"x\" is not among its clusters [c]: name one of them",
+            good.replace("{cluster: c, user: u}", "{}"),
+            "the cluster \"\" of context \"x\" is not among its clusters [c]: name one of them",
+            good.replace("server: https://127.0.0.1:1", "server: ''"),
+            "cluster \"c\" has no server: write an address like https://192.0.2.1:6443",
+            good.replace("server: https://127.0.0.1:1", ""),
+            "cluster \"c\" has no server: write an address like https://192.0.2.1:6443",
+            good.replace("user: u}", "user: gone}"),
+            "the user \"gone\" of context \"x\" is not among its users [u]: name one of them",
+            good.replace("user: {}", "user: {exec: {command: /no/such/plugin}}"),
+            "user \"u\" has credentials from the program /no/such/plugin, which is not there:"
+                + " install it, or choose another user",
+            good.replace("contexts:\n", "contexts:\n-\n"),
+            "its list of contexts has an empty entry: take it out",
+            good.replace("users:\n- name: u\n", "users:\n"),
+            "a field has the wrong type: write contexts, clusters and users as kubectl does",
+            "apiVersion: v1\nkind: Config\ncontexts: foo\ncurrent-context: x\n",
+            "a field has the wrong type: write contexts, clusters and users as kubectl does",
+            "apiVersion: v1\nkind: Config\ncontexts:\ncurrent-context: x\n",
+            "current-context \"x\" is not among its contexts []: choose one of them")
+        .forEach(
+            (content, message) -> {
+              Path file = folder.resolve("mistake-" + mistakes.size());
+              write(file, content);
+              mistakes.put(file.toString(), ": " + message + "\n");
+            });
+
+    assertRefused(command, mistakes);
+  }
+
+  private void assertRefused(String command, Map<String, String> messages) {
+    messages.forEach(
         (file, message) -> {
           err.reset();
           environment.put("KUBECONFIG", file);
@@ -185,6 +234,14 @@ class ProgramTest {
           assertThat(err()).isEqualTo("pmem-csi: kubeconfig " + file + message);
         });
     assertThat(out()).isEmpty();
+  }
+
+  private static void write(Path file, String content) {
+    try {
+      Files.writeString(file, content);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   @Test

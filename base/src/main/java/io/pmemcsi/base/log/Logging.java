@@ -57,6 +57,13 @@ public final class Logging {
         .setLevel(Level.ERROR);
     // warns about socket options that Unix sockets do not have, at each connection
     context.getLogger("io.grpc.netty.shaded.io.netty.bootstrap").setLevel(Level.ERROR);
+    // these warn of a wrong kubeconfig in their own words, before we name it in one line
+    if (!verbosity.forDevelopers()) {
+      context.getLogger("io.fabric8.kubernetes.client.internal.SSLUtils").setLevel(Level.ERROR);
+      context
+          .getLogger("io.fabric8.kubernetes.client.internal.KubeConfigUtils")
+          .setLevel(Level.ERROR);
+    }
   }
 
   /** A stream that outlives the appender: a new set-up stops the old one, which closes it. */

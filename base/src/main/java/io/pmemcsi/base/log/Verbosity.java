@@ -31,10 +31,15 @@ public record Verbosity(int value) {
 
   /** What libraries may log: they speak of their insides, which is for developers only. */
   Level libraries() {
-    if (value < 5) {
+    if (!forDevelopers()) {
       return Level.WARN;
     }
     return value < 8 ? Level.INFO : Level.DEBUG;
+  }
+
+  /** Whether the insides of libraries are asked for. */
+  boolean forDevelopers() {
+    return value >= 5;
   }
 
   /** The number under which an event of our code is known. */

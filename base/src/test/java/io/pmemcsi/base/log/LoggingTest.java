@@ -8,6 +8,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.FilterOutputStream;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -100,6 +101,18 @@ class LoggingTest {
     LIBRARY.warn("trouble");
 
     assertThat(written()).contains("trouble").doesNotContain("frame");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0,false", "4,false", "5,true"})
+  void whatIsWrongWithAKubeconfigIsNotSaidTwice(int verbosity, boolean shown) {
+    Logging.configure(LogFormat.TEXT, new Verbosity(verbosity), out);
+
+    for (String name : List.of("SSLUtils", "KubeConfigUtils")) {
+      out.reset();
+      LoggerFactory.getLogger("io.fabric8.kubernetes.client.internal." + name).warn("trouble");
+      assertThat(written().contains("trouble")).as(name).isEqualTo(shown);
+    }
   }
 
   @Test
