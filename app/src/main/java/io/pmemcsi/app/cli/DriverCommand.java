@@ -22,6 +22,12 @@ import picocli.CommandLine.Spec;
     description = {
       "Serves CSI volumes on the persistent memory of this node.",
       "Flags may be written with one dash or two.%n"
+    },
+    footer = {
+      "",
+      "Environment: KUBECONFIG is how to reach the cluster, for force-convert-raw-namespaces only"
+          + " (default: the pod's own account, else ~/.kube/config); TERMINATION_LOG_PATH is a file"
+          + " for the reason of a failure."
     })
 final class DriverCommand implements Callable<Integer> {
 

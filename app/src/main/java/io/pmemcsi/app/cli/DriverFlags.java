@@ -18,10 +18,14 @@ final class DriverFlags {
   /** Those that belong to parts which are not in this release, or never were in this program. */
   static final List<String> WITHOUT_EFFECT =
       List.of(
+          "--registryEndpoint",
+          "--controllerEndpoint",
           "--testEndpoint",
           "--caFile",
           "--certFile",
           "--keyFile",
+          "--clientCertFile",
+          "--clientKeyFile",
           "--kube-api-qps",
           "--kube-api-burst");
 
@@ -60,7 +64,9 @@ final class DriverFlags {
       names = "--deviceManager",
       paramLabel = "MODE",
       order = 5,
-      description = "How volumes are made: lvm (default), direct, or file for nodes without PMEM.")
+      description =
+          "How volumes are made: lvm (default), direct, or file for nodes without PMEM; ndctl and"
+              + " fake are older names of the last two.")
   private String deviceManager = "lvm";
 
   @Option(

@@ -21,7 +21,9 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "Environment: WATCH_NAMESPACE is the namespace for the objects of drivers (default: that of"
-          + " the own account, else kube-system), POD_NAME the own pod, whose image drivers get."
+          + " the own account, else kube-system), POD_NAME the own pod and OPERATOR_NAME its"
+          + " container (default pmem-csi-operator), whose image drivers get;"
+          + " TERMINATION_LOG_PATH is a file for the reason of a failure."
     })
 final class OperatorCommand implements Callable<Integer> {
 

@@ -1,6 +1,7 @@
 package io.pmemcsi.app.cli;
 
 import io.pmemcsi.app.settings.Flag;
+import io.pmemcsi.app.settings.ImageName;
 import io.pmemcsi.app.settings.OperatorSettings;
 import io.pmemcsi.base.file.FilePath;
 import io.pmemcsi.base.http.ListenAddress;
@@ -25,6 +26,7 @@ final class OperatorFlags {
       names = "--leader-election",
       arity = "0..1",
       fallbackValue = "true",
+      converter = GoBoolean.class,
       paramLabel = "true|false",
       order = 2,
       description = "Lets one of several operators work and the others wait (default false).")
@@ -58,7 +60,7 @@ final class OperatorFlags {
     String cluster =
         kubeconfig.isEmpty() ? Kubeconfig.onlyOne(surroundings.variable("KUBECONFIG")) : kubeconfig;
     return new OperatorSettings(
-        Flag.optional("-image", image, text -> text),
+        Flag.optional("-image", image, ImageName::new).map(ImageName::value),
         leaderElection,
         metricsAddress.equals("0")
             ? java.util.Optional.empty()

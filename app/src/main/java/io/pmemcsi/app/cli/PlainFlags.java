@@ -1,10 +1,9 @@
 package io.pmemcsi.app.cli;
 
 import java.lang.reflect.Field;
+import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import picocli.CommandLine.Option;
 
 /**
@@ -18,7 +17,8 @@ final class PlainFlags {
 
   /** Sets the fields of all flags, or none and returns false when picocli has to look at them. */
   static boolean set(List<String> arguments, Object... holders) {
-    Map<String, Runnable> settings = new HashMap<>();
+    // in the order of the command line: a flag may have two spellings, and its last value counts
+    List<Runnable> settings = new ArrayList<>();
     for (String argument : arguments) {
       int equals = argument.indexOf('=');
       if (!argument.startsWith("-") || equals < 0) {
@@ -33,7 +33,7 @@ final class PlainFlags {
             if (field.getType() == int.class && !value.matches("\\d{1,9}")) {
               return false;
             }
-            settings.put(name, () -> set(holder, field, value));
+            settings.add(() -> set(holder, field, value));
             known = true;
           }
         }
@@ -42,7 +42,7 @@ final class PlainFlags {
         return false;
       }
     }
-    settings.values().forEach(Runnable::run);
+    settings.forEach(Runnable::run);
     return true;
   }
 

@@ -72,6 +72,7 @@ public final class Program implements Runnable {
     // as in Go the last one counts: kustomize patches append to the arguments of a container
     CommandLine.tracer().setLevel(CommandLine.TraceLevel.OFF);
     program.setOverwrittenOptionsAllowed(true);
+    program.registerConverter(boolean.class, new GoBoolean());
     program.getCommandSpec().versionProvider(() -> new String[] {Version.current()});
     layOut(program);
     return program;

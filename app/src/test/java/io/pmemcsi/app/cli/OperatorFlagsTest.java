@@ -77,7 +77,17 @@ class OperatorFlagsTest {
     "-leader-election,true",
     "-leader-election=true,true",
     "--leader-election,true",
-    "-leader-election=false,false"
+    "-leader-election=1,true",
+    "-leader-election=t,true",
+    "-leader-election=T,true",
+    "-leader-election=TRUE,true",
+    "-leader-election=True,true",
+    "-leader-election=false,false",
+    "-leader-election=0,false",
+    "-leader-election=f,false",
+    "-leader-election=F,false",
+    "-leader-election=FALSE,false",
+    "-leader-election=False,false"
   })
   void switchesAreReadAsInGo(String argument, boolean expected) {
     assertThat(settings(Map.of(), argument).leaderElection()).isEqualTo(expected);

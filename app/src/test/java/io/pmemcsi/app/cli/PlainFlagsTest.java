@@ -32,6 +32,15 @@ class PlainFlagsTest {
     assertThat(flags.percentage).isEqualTo(60);
   }
 
+  @Test
+  void theLastValueCountsInWhicheverSpelling() {
+    PlainFlags.set(List.of("-v=0", "--v=4"), flags);
+    assertThat(flags.level).isEqualTo("4");
+
+    PlainFlags.set(List.of("--v=4", "-v=0"), flags);
+    assertThat(flags.level).isEqualTo("0");
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {"--unknown=1", "--v", "audit", "--percentage=many", "--on=true", "--help"})

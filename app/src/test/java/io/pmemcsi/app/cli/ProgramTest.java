@@ -54,6 +54,12 @@ class ProgramTest {
     "help driver,--metricsListen",
     "operator -h,--leader-election",
     "operator -h,WATCH_NAMESPACE",
+    "operator -h,OPERATOR_NAME",
+    "operator -h,TERMINATION_LOG_PATH",
+    "driver -h,KUBECONFIG",
+    "driver -h,TERMINATION_LOG_PATH",
+    "driver -h,ndctl and fake",
+    "driver -help=T,--mode",
   })
   void helpIsPrinted(String line, String part) {
     assertThat(run(line)).isZero();
@@ -99,6 +105,9 @@ class ProgramTest {
             + " an int",
         "driver -pmemPercentage=5 -pmemPercentage=101 | -pmemPercentage=101 is outside",
         "operator -leader-election=maybe | Invalid value for option '--leader-election'",
+        "operator -image=a\tb | -image=a\tb: no image can be called so: write a name such as",
+        "render -f /dev/zero | /dev/zero cannot be read: it is larger than 16 MiB; name another"
+            + " file",
         "operator -metrics-addr=8080 | -metrics-addr=8080: \"8080\" is no address to listen on",
         "render | say which resource: write -f and a file or folder, or -f - for standard input",
         "render --bogus | there is no flag --bogus; see pmem-csi render --help",
@@ -295,6 +304,61 @@ class ProgramTest {
         current-context: x
         """
             .formatted(server, more));
+  }
+
+  /** Of all releases, so that no deployment has to change its arguments before it can try ours. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "drivername=pmem-csi.intel.com",
+        "nodeid=n",
+        "endpoint=unix:///tmp/pmem-csi.sock",
+        "mode=controller",
+        "registryEndpoint=tcp://pmem-csi-controller:10000",
+        "controllerEndpoint=tcp://:10001",
+        "testEndpoint",
+        "testEndpoint=true",
+        "caFile=ca.pem",
+        "certFile=pmem-registry.pem",
+        "keyFile=pmem-registry-key.pem",
+        "clientCertFile=client.pem",
+        "clientKeyFile=client-key.pem",
+        "deviceManager=lvm",
+        "deviceManager=direct",
+        "deviceManager=ndctl",
+        "deviceManager=fake",
+        "statePath=/var/lib/pmem-csi.intel.com",
+        "pmemPercentage=100",
+        "schedulerListen=:8000",
+        "insecureSchedulerListen=:8001",
+        "nodeSelector={\"storage\":\"pmem\"}",
+        "metricsListen=:10010",
+        "metricsPath=/metrics",
+        "kube-api-qps=5",
+        "kube-api-burst=10",
+        "logging-format=text",
+        "logging-format=json",
+        "v=0",
+        "vmodule=main=5",
+        "logtostderr",
+        "logtostderr=true",
+        "alsologtostderr=1",
+        "stderrthreshold=2",
+        "log_dir=/tmp",
+        "log_file=/tmp/log",
+        "log_file_max_size=1",
+        "log_backtrace_at=main.go:1",
+        "skip_headers=true",
+        "skip_log_headers=true",
+        "add_dir_header=true",
+        "one_output=true"
+      })
+  void everyDocumentedFlagOfTheDriverIsTakenInBothSpellings(String flag) {
+    for (String dashes : List.of("-", "--")) {
+      err.reset();
+      assertThat(run("driver -mode=webhooks -v=0 " + dashes + flag)).as(dashes + flag).isOne();
+      assertThat(err()).containsPattern("^pmem-csi: -mode=\\w+ is not part of this release");
+    }
   }
 
   @ParameterizedTest

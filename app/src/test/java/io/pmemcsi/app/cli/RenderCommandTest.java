@@ -279,12 +279,21 @@ class RenderCommandTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"new", "1", "0.9", "1.19"})
+  @CsvSource({"new", "1", "0.9", "1.19", "1.30garbage", "1.99999999999"})
   void wrongVersionsAreRefused(String version) {
     assertThat(run("render", "-f", "-", "--kubernetes-version", version)).isEqualTo(2);
     assertThat(err())
         .startsWith("pmem-csi: --kubernetes-version=" + version + ": ")
+        .doesNotContain("input string")
         .hasLineCount(1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"1.30", "v1.30.2", "1.30+", "1.30-gke.7"})
+  void versionsAreTakenAsServersWriteThem(String version) {
+    input = MINIMAL.formatted("a.example.org");
+
+    assertThat(run("render", "-f", "-", "--kubernetes-version", version)).as(err()).isZero();
   }
 
   private int render(String content) throws IOException {
