@@ -87,6 +87,8 @@ class LauncherIT {
       assertThat(err().lines().findFirst().orElseThrow())
           .matches(
               "\\{\"ts\":\\d+\\.\\d+,\"caller\":.*\"msg\":\"PMEM-CSI started.\".*\"version\":.*");
+      assertThat(err().lines().reduce((_, last) -> last).orElseThrow())
+          .contains("\"msg\":\"PMEM-CSI stopped.\"");
     } finally {
       process.destroyForcibly();
     }

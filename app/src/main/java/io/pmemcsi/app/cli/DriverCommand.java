@@ -72,7 +72,9 @@ final class DriverCommand implements Callable<Integer> {
         .log("PMEM-CSI started.");
     warning.run();
     switch (settings.mode()) {
-      case NODE -> UntilStopped.run(() -> NodeDriver.start(settings.node()), GRACE);
+      case NODE ->
+          UntilStopped.run(
+              () -> NodeDriver.start(settings.node()), GRACE, DriverCommand::sayStopped);
       case FORCE_CONVERT_RAW_NAMESPACES -> {
         settings
             .kubeconfig()
@@ -80,13 +82,16 @@ final class DriverCommand implements Callable<Integer> {
             .ifPresent(file -> Kubeconfig.check(file, surroundings));
         NodeConversion.run(settings);
         // whoever ends here is started again by its DaemonSet until that has seen the new labels
-        UntilStopped.run(() -> () -> {}, Duration.ZERO);
+        UntilStopped.run(() -> () -> {}, Duration.ZERO, DriverCommand::sayStopped);
       }
       case WEBHOOKS, CONTROLLER ->
           throw new FatalException(
               "-mode=%s is not part of this release: use -mode=node".formatted(settings.mode()));
     }
-    LOG.atInfo().log("PMEM-CSI stopped.");
     return 0;
+  }
+
+  private static void sayStopped() {
+    LOG.atInfo().log("PMEM-CSI stopped.");
   }
 }

@@ -58,7 +58,7 @@ final class OperatorCommand implements Callable<Integer> {
             settings.leaderElection(),
             settings.config());
     UntilStopped.run(
-        () -> OperatorProgram.start(options, surroundings.environment()), Duration.ZERO);
+        () -> OperatorProgram.start(options, surroundings.environment()), Duration.ZERO, () -> {});
     return 0;
   }
 }

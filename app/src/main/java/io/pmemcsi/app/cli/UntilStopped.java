@@ -25,8 +25,10 @@ final class UntilStopped {
    *
    * @param start begins to serve; who is asked to stop meanwhile does so in peace, too
    * @param grace how long to go on serving, so that sidecars can end first
+   * @param lastWords said when all is closed; whatever follows them may be cut off by the end
    */
-  static void run(Callable<? extends AutoCloseable> start, Duration grace) throws Exception {
+  static void run(Callable<? extends AutoCloseable> start, Duration grace, Runnable lastWords)
+      throws Exception {
     UntilStopped waiting = new UntilStopped();
     Runtime.getRuntime().addShutdownHook(new Thread(waiting::stop, "stop"));
     try {
@@ -36,6 +38,7 @@ final class UntilStopped {
         waiting.asked.await();
         Thread.sleep(grace);
       }
+      lastWords.run();
     } finally {
       waiting.started.countDown();
       waiting.closed.countDown();
