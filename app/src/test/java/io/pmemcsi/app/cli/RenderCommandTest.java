@@ -259,8 +259,8 @@ class RenderCommandTest {
     assertThat(err())
         .endsWith(
             ", document 1:"
-                + " spec.storageClassTemplates[0].allowedTopologies[0].matchLabelExpressions: has"
-                + " the wrong type: write a list\n");
+                + " spec.storageClassTemplates[0].allowedTopologies[0].matchLabelExpressions:"
+                + " \"3\": must be a list\n");
   }
 
   @Test
