@@ -8,6 +8,8 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -27,13 +29,32 @@ class MavenScriptTest {
   /** Maven's own --quiet keeps back the warnings for which -Werror fails a build. */
   @Test
   void aQuietBuildStillWarns() throws Exception {
-    Path maven = Files.writeString(folder.resolve("mvn"), "#!/bin/sh\necho \"$MAVEN_OPTS $@\"\n");
-    Files.setPosixFilePermissions(maven, PosixFilePermissions.fromString("rwxr-xr-x"));
+    fakeMaven();
 
     assertThat(call(folder + ":" + System.getenv("PATH"), "--quiet", "test", "-Da=b c"))
         .contains("defaultLogLevel=warn")
         .doesNotContain("=info")
         .endsWith(" --batch-mode --no-transfer-progress test -Da=b c\n");
+  }
+
+  /** Else each module would pay for loading Error Prone again. */
+  @Test
+  void javacFindsWhatKeepsItsPluginsLoaded() throws Exception {
+    fakeMaven();
+
+    String options = call(folder + ":" + System.getenv("PATH"));
+
+    Matcher classes = Pattern.compile("-Xbootclasspath/a:(\\S+)").matcher(options);
+    assertThat(classes.find()).as(options).isTrue();
+    assertThat(Path.of(classes.group(1), "io/pmemcsi/build/SharedProcessors.class")).exists();
+    assertThat(Path.of("../pom.xml"))
+        .content()
+        .contains("<arg>-XDprocloader=io.pmemcsi.build.SharedProcessors</arg>");
+  }
+
+  private void fakeMaven() throws IOException {
+    Path maven = Files.writeString(folder.resolve("mvn"), "#!/bin/sh\necho \"$MAVEN_OPTS $@\"\n");
+    Files.setPosixFilePermissions(maven, PosixFilePermissions.fromString("rwxr-xr-x"));
   }
 
   private String call(String path, String... arguments) throws IOException, InterruptedException {
