@@ -7,7 +7,6 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Service;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -28,7 +27,7 @@ final class Fresh {
   private Fresh() {}
 
   static List<String> differences(KubernetesClient client, HasMetadata wanted, HasMetadata actual) {
-    HasMetadata other = new KubernetesSerialization().clone(wanted);
+    HasMetadata other = client.getKubernetesSerialization().clone(wanted);
     other.getMetadata().setName("fresh-" + wanted.getMetadata().getName());
     boolean port = other instanceof Service service && dropNodePorts(service);
     ObjectNode want =

@@ -7,6 +7,8 @@ import io.pmemcsi.api.pmem.PmemCSIDeployment;
 /** A PmemCSIDeployment from the text of its spec; nobody checks it on its way. */
 public final class PmemResource {
 
+  private static final KubernetesSerialization YAML = new KubernetesSerialization();
+
   private PmemResource() {}
 
   /**
@@ -16,15 +18,14 @@ public final class PmemResource {
    */
   public static PmemCSIDeployment of(String name, String spec) {
     PmemCSIDeployment resource =
-        new KubernetesSerialization()
-            .unmarshal(
-                """
-                apiVersion: pmem-csi.intel.com/v1beta1
-                kind: PmemCSIDeployment
-                spec: {%s}
-                """
-                    .formatted(spec),
-                PmemCSIDeployment.class);
+        YAML.unmarshal(
+            """
+            apiVersion: pmem-csi.intel.com/v1beta1
+            kind: PmemCSIDeployment
+            spec: {%s}
+            """
+                .formatted(spec),
+            PmemCSIDeployment.class);
     resource.setMetadata(new ObjectMetaBuilder().withName(name).build());
     return resource;
   }

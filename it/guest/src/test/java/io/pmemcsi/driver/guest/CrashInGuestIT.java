@@ -202,7 +202,8 @@ class CrashInGuestIT {
     copyClasses();
     return "/jdk/bin/java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:+UseCompactObjectHeaders"
         + " -XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0 -XX:-AOTAdapterCaching"
-        + " -XX:-AOTStubCaching -XX:ReservedCodeCacheSize=32m"
+        + " -XX:-AOTStubCaching -XX:ReservedCodeCacheSize=32m "
+        + PackedProgram.JAVA_OPTIONS
         + " -Xlog:aot=off -Xlog:cds=off -XX:AOTCache=%s/aot/node.aot".formatted(PackedProgram.HOME)
         + " --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow"
         + " -cp %s/pmem-csi.jar:/program/classes %s"
