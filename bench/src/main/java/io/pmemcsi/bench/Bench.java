@@ -7,6 +7,7 @@ import io.pmemcsi.bench.driver.NodeSize;
 import io.pmemcsi.bench.driver.ParallelCreates;
 import io.pmemcsi.bench.generic.ThousandDrivers;
 import io.pmemcsi.bench.operator.OperatorBenchmark;
+import io.pmemcsi.bench.testbed.FreshNamespace;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -22,7 +23,8 @@ public final class Bench {
           new ManyVolumes(),
           new ParallelCreates(),
           new EraseSpeed(),
-          new NodeSize());
+          new NodeSize(),
+          new FreshNamespace());
 
   private Bench() {}
 

@@ -2,6 +2,7 @@ package io.pmemcsi.bench.driver;
 
 import io.pmemcsi.bench.Benchmark;
 import io.pmemcsi.bench.Figure;
+import io.pmemcsi.bench.Samples;
 import io.pmemcsi.driver.command.Command;
 import io.pmemcsi.driver.command.ProcessRunner;
 import io.pmemcsi.driver.device.Device;

@@ -4,6 +4,7 @@ import csi.v1.GetCapacityRequest;
 import csi.v1.Volume;
 import io.pmemcsi.bench.Benchmark;
 import io.pmemcsi.bench.Figure;
+import io.pmemcsi.bench.Samples;
 import io.pmemcsi.testbed.guest.GuestConfig;
 import io.pmemcsi.testbed.guest.GuestProgram;
 import io.pmemcsi.testbed.guest.PmemGuest;

@@ -4,6 +4,7 @@ import csi.v1.GetCapacityRequest;
 import csi.v1.ListVolumesRequest;
 import io.pmemcsi.bench.Benchmark;
 import io.pmemcsi.bench.Figure;
+import io.pmemcsi.bench.Samples;
 import io.pmemcsi.driver.volume.Contents;
 import io.pmemcsi.driver.volume.DeviceMode;
 import io.pmemcsi.driver.volume.DurableFiles;

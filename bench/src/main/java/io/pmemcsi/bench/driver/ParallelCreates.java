@@ -3,6 +3,7 @@ package io.pmemcsi.bench.driver;
 import csi.v1.Volume;
 import io.pmemcsi.bench.Benchmark;
 import io.pmemcsi.bench.Figure;
+import io.pmemcsi.bench.Samples;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -53,7 +53,7 @@ public final class GuestProgram {
         """
         p=$(cat %s); exec {never}<> <(:)
         listens() { IFS= read -rd '' all < /proc/net/unix; [[ $all =~ \\ 00010000\\ [^$'\\n']*\\ %s ]]; }
-        until listens; do kill -0 $p || exit; read -t 0.1 -u $never; done; true
+        until listens; do kill -0 $p || exit; read -t 0.3 -u $never; done; true
         """
             .formatted(pidFile(), socket);
     if (!guest.exec(wait, timeout).ok()) {

@@ -31,8 +31,10 @@ public final class ControlPlane implements AutoCloseable {
 
   private static final int ATTEMPTS = 3;
 
-  /** The servers collect garbage more rarely: there is memory, and processors are few. */
-  private static final Map<String, String> GO_SETTINGS = Map.of("GOGC", "400");
+  /**
+   * Processors are few: garbage is collected more rarely, and no thread of a server looks for work.
+   */
+  private static final Map<String, String> GO_SETTINGS = Map.of("GOGC", "400", "GOMAXPROCS", "1");
 
   private final Binaries binaries;
   private final KubernetesVersion version;

@@ -186,7 +186,8 @@ class MemoryWithoutLabelsIT {
     GuestProgram program = guest.start("convert", CONVERT);
     await()
         .atMost(Duration.ofMinutes(5))
-        .pollInterval(Duration.ofSeconds(1))
+        // whether it runs is a question to the guest, and slows down what is waited for
+        .pollInterval(Duration.ofSeconds(4))
         .until(() -> program.log().contains("the node is labelled") || !program.isRunning());
     assertThat(program.isRunning()).as(program.log()).isTrue();
     program.stop(Duration.ofMinutes(1));

@@ -1,30 +1,30 @@
-package io.pmemcsi.bench.driver;
+package io.pmemcsi.bench;
 
 import java.util.ArrayList;
 import java.util.List;
 
 /** Times of one thing that was done several times. */
-final class Samples {
+public final class Samples {
 
   private final List<Double> seconds = new ArrayList<>();
 
   /** Something to be timed. */
-  interface Work {
+  public interface Work {
     void run() throws Exception;
   }
 
-  void time(Work work) throws Exception {
+  public void time(Work work) throws Exception {
     long start = System.nanoTime();
     work.run();
     add((System.nanoTime() - start) / 1e9);
   }
 
-  void add(double measured) {
+  public void add(double measured) {
     seconds.add(measured);
   }
 
   /** The one in the middle: a single slow one says more about the machine than about us. */
-  double median() {
+  public double median() {
     List<Double> sorted = seconds.stream().sorted().toList();
     int middle = sorted.size() / 2;
     return sorted.size() % 2 == 1
