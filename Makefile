@@ -29,7 +29,7 @@ check: ## the quick loop: format, compile, static checks, unit tests
 
 .PHONY: test
 # Those in the emulated machine run by themselves: beside JVMs and API servers, which take its part of the processor's
-# cache, they need up to twice the processor time.
+# cache, they need a third to two thirds more of its time.
 test: setup ## every test, on real components, with all set-up
 	@SECONDS=0; \
 	$(MVN) --threads 3 verify --projects '!it/guest'; \

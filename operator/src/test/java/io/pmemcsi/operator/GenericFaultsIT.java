@@ -106,7 +106,7 @@ class GenericFaultsIT {
     scene.close();
   }
 
-  /** On a real API server {@link GenericRefusalsIT} does it in all of them. */
+  /** On a real API server {@link GenericRefusalsIT} does it in all of {@link GenericWorld}. */
   @ParameterizedTest
   @MethodSource("someWorlds")
   void endIsTheSameWhateverFailsOnce(GenericWorld world) {
@@ -128,8 +128,9 @@ class GenericFaultsIT {
     subject.deleteVolume();
   }
 
+  /** The last one, which only this class has, is always among them. */
   static Stream<GenericWorld> someWorlds() {
-    List<GenericWorld> all = worlds().toList();
+    List<GenericWorld> all = worlds().toList().reversed();
     int share = CAMPAIGN ? 1 : 3;
     return IntStream.range(0, all.size()).filter(i -> i % share == 0).mapToObj(all::get);
   }

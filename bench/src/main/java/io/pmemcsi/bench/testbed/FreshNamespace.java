@@ -25,7 +25,7 @@ public final class FreshNamespace implements Benchmark {
   }
 
   @Override
-  public List<Figure> measure() throws Exception {
+  public List<Figure> measure() {
     long start = System.nanoTime();
     try (Cluster cluster = Cluster.open()) {
       double serverSeconds = (System.nanoTime() - start) / 1e9;
@@ -45,7 +45,7 @@ public final class FreshNamespace implements Benchmark {
     }
   }
 
-  private static void measure(Cluster cluster, Samples times) throws Exception {
+  private static void measure(Cluster cluster, Samples times) {
     long start = System.nanoTime();
     try (Sandbox sandbox = cluster.newSandbox("bench")) {
       sandbox.client().configMaps().list();

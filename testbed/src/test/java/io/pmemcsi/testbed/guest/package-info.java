@@ -1,4 +1,4 @@
-/** Tests of the PMEM guest; {@link io.pmemcsi.testbed.guest.PmemGuestIT} boots a real one. */
+/** Tests of what belongs to the PMEM guest and needs none; those in a real one are in it/guest. */
 @NullMarked
 package io.pmemcsi.testbed.guest;
 
