@@ -8,8 +8,6 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -35,21 +33,6 @@ class MavenScriptTest {
         .contains("defaultLogLevel=warn")
         .doesNotContain("=info")
         .endsWith(" --batch-mode --no-transfer-progress test -Da=b c\n");
-  }
-
-  /** Else each module would pay for loading Error Prone again. */
-  @Test
-  void javacFindsWhatKeepsItsPluginsLoaded() throws Exception {
-    fakeMaven();
-
-    String options = call(folder + ":" + System.getenv("PATH"));
-
-    Matcher classes = Pattern.compile("-Xbootclasspath/a:(\\S+)").matcher(options);
-    assertThat(classes.find()).as(options).isTrue();
-    assertThat(Path.of(classes.group(1), "io/pmemcsi/build/SharedProcessors.class")).exists();
-    assertThat(Path.of("../pom.xml"))
-        .content()
-        .contains("<arg>-XDprocloader=io.pmemcsi.build.SharedProcessors</arg>");
   }
 
   private void fakeMaven() throws IOException {

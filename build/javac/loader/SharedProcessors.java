@@ -1,11 +1,14 @@
 package io.pmemcsi.build;
 
+import java.net.MalformedURLException;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 
 /**
  * Keeps the plugins of javac loaded from module to module. javac makes a class loader for them at
@@ -25,6 +28,20 @@ public final class SharedProcessors extends ClassLoader {
     super(
         LOADERS.computeIfAbsent(
             Arrays.stream(jars).map(URL::toString).toList(),
-            _ -> new URLClassLoader(jars, parent)));
+            _ -> new URLClassLoader(withOurOwn(jars), parent)));
+  }
+
+  /** Of two plugins with one name javac takes the first: ours, which calls the other. */
+  private static URL[] withOurOwn(URL[] jars) {
+    String folder = System.getProperty("pmem-csi.javac.plugin", "");
+    if (folder.isEmpty()) {
+      return jars;
+    }
+    try {
+      URL own = Path.of(folder).toUri().toURL();
+      return Stream.concat(Stream.of(own), Arrays.stream(jars)).toArray(URL[]::new);
+    } catch (MalformedURLException e) {
+      throw new IllegalStateException("not a folder: " + folder, e);
+    }
   }
 }
