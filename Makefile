@@ -25,7 +25,7 @@ dist: build ## lays the program out in target/dist as an image has it (see deplo
 
 .PHONY: check
 check: ## the quick loop: format, compile, static checks, unit tests
-	@SECONDS=0; $(MVN) --threads 2 test; echo "make check took $$SECONDS s"
+	@SECONDS=0; $(MVN) --threads 3 test -Dunit-tests-only; echo "make check took $$SECONDS s"
 
 .PHONY: test
 # Those in the emulated machine run by themselves: beside JVMs and API servers, which take its part of the processor's
@@ -58,7 +58,7 @@ format: ## lays all Java files out as the build wants them
 
 .PHONY: generate
 generate: ## writes deploy/, docs/api.md and the tests' expected YAML anew from the code
-	$(MVN) --quiet --threads 2 test -Dpmem-csi.generate=true
+	$(MVN) --quiet --threads 3 test -Dunit-tests-only -Dpmem-csi.generate=true
 
 .PHONY: clean
 clean: ## removes what the build made (not the caches of the test beds)
