@@ -20,7 +20,7 @@ final class PackedProgram {
    * Compiling less: a compiler that is emulated costs more than what it compiles saves, and takes
    * its time from the only processor.
    */
-  static final String JAVA_OPTIONS = "-XX:CompileThresholdScaling=6";
+  static final String JAVA_OPTIONS = "-XX:CompileThresholdScaling=20";
 
   static final String DRIVER =
       "env PMEM_CSI_JAVA_OPTIONS=" + JAVA_OPTIONS + " /program/bin/pmem-csi-driver";
