@@ -32,9 +32,11 @@ public final class ControlPlane implements AutoCloseable {
   private static final int ATTEMPTS = 3;
 
   /**
-   * Processors are few: garbage is collected more rarely, and no thread of a server looks for work.
+   * Processors are few and memory is not: garbage is collected rarely, up to a limit that newer
+   * servers know, and no thread of a server looks for work.
    */
-  private static final Map<String, String> GO_SETTINGS = Map.of("GOGC", "400", "GOMAXPROCS", "1");
+  private static final Map<String, String> GO_SETTINGS =
+      Map.of("GOGC", "1600", "GOMEMLIMIT", "1GiB", "GOMAXPROCS", "1");
 
   private final Binaries binaries;
   private final KubernetesVersion version;
