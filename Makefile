@@ -28,13 +28,8 @@ check: ## the quick loop: format, compile, static checks, unit tests
 	@SECONDS=0; $(MVN) --threads 3 test -Dunit-tests-only; echo "make check took $$SECONDS s"
 
 .PHONY: test
-# Those in the emulated machine run by themselves: beside JVMs and API servers, which take its part of the processor's
-# cache, they need a third to two thirds more of its time.
 test: setup ## every test, on real components, with all set-up
-	@SECONDS=0; \
-	$(MVN) --threads 3 verify --projects '!it/guest'; \
-	$(MVN) --threads 2 verify --projects it/guest --also-make -DskipUnitTests; \
-	echo "make test took $$SECONDS s after its set-up"
+	@SECONDS=0; $(MVN) --threads 3 verify -Dguest-last; echo "make test took $$SECONDS s after its set-up"
 
 .PHONY: campaign
 campaign: setup ## the long versions of the tests: thousands of fault plans, full stress

@@ -59,6 +59,7 @@ class SuddenDeathIT {
     return new ProcessBuilder(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
             "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
             "-Djava.io.tmpdir=" + temp,
             "-cp",
             System.getProperty("java.class.path"),
