@@ -206,14 +206,18 @@ class CrashInGuestIT {
         + PackedProgram.JAVA_OPTIONS
         + " -Xlog:aot=off -Xlog:cds=off -XX:AOTCache=%s/aot/node.aot".formatted(PackedProgram.HOME)
         + " --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow"
-        + " -cp %s/pmem-csi.jar:/program/classes %s"
+        + " -cp %1$s/pmem-csi.jar:%1$s/classes %2$s"
             .formatted(PackedProgram.HOME, DyingDriver.class.getName())
         + " %s %d %s /disk/state".formatted(mode, percentage, GuestDriver.SOCKET);
   }
 
-  /** The classes of the program that dies; all others are those of the packed one. */
+  /**
+   * The classes of the program that dies; all others are those of the packed one. They lie beside
+   * it: the JVM does not take its cache of classes where all of the class path has less of a path
+   * in common than that of the cache.
+   */
   private void copyClasses() {
-    Path to = guest.program().resolve("classes/io/pmemcsi/driver");
+    Path to = guest.program().resolve("lib/pmem-csi/classes/io/pmemcsi/driver");
     try {
       Path from =
           Path.of(DyingDriver.class.getProtectionDomain().getCodeSource().getLocation().toURI())

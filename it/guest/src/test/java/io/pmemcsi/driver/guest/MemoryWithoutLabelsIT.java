@@ -38,8 +38,8 @@ import org.junit.jupiter.api.io.TempDir;
 class MemoryWithoutLabelsIT {
   private static final String CONVERT =
       "env KUBECONFIG=/run/kubeconfig "
-          + PackedProgram.DRIVER
-          + " -mode=force-convert-raw-namespaces -nodeid=guest -drivername=pmem-csi.intel.com"
+          + PackedProgram.CONVERSION
+          + " -nodeid=guest -drivername=pmem-csi.intel.com"
           + " -nodeSelector='{\"storage\":\"pmem\"}'";
 
   private static final String FOREIGN = "3f8a2c1e-5d0b-4c57-9a9e-6f1f0f6d2b11";
@@ -166,21 +166,17 @@ class MemoryWithoutLabelsIT {
         EOF
         chmod +x /run/api; rm -f /run/requests
         setsid socat TCP-LISTEN:8001,fork,reuseaddr EXEC:/run/api < /dev/null > /dev/null 2>&1 &
-        cat > /run/kubeconfig <<'EOF'
-        {"apiVersion": "v1", "kind": "Config", "current-context": "c",
-         "clusters": [{"name": "c", "cluster": {"server": "http://127.0.0.1:8001"}}],
-         "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
-         "users": [{"name": "u", "user": {"token": "t"}}]}
-        EOF
         """
             .replace("%%", "%"));
+    guest.run(
+        "cat > /run/kubeconfig <<'EOF'\n%sEOF".formatted(PackedProgram.KUBECONFIG.formatted(8001)));
   }
 
   @Order(2)
   @Test
   void memoryWithoutLabelsIsConvertedAndTheDriverLivesOnIt() {
     assertThat(modes()).isEqualTo(RAW);
-    PackedProgram.install(guest);
+    PackedProgram.installConversion(guest);
     startApi();
 
     GuestProgram program = guest.start("convert", CONVERT);

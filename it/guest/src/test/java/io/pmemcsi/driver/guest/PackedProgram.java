@@ -13,20 +13,34 @@ import java.util.stream.Stream;
 
 /**
  * The program as it is packed, in the guest's folder for programs: the launcher, the jars and the
- * cache of classes, without which a JVM takes twice as long to start in the guest.
+ * caches of classes, without which a JVM takes twice as long to start in the guest.
  */
 final class PackedProgram {
-  /**
-   * Compiling less: a compiler that is emulated costs more than what it compiles saves, and takes
-   * its time from the only processor.
-   */
-  static final String JAVA_OPTIONS = "-XX:CompileThresholdScaling=20";
-
-  static final String DRIVER =
-      "env PMEM_CSI_JAVA_OPTIONS=" + JAVA_OPTIONS + " /program/bin/pmem-csi-driver";
-
   /** Where the jars are in the guest. */
   static final String HOME = "/program/lib/pmem-csi";
+
+  /**
+   * Compiling less: a compiler that is emulated costs more than what it compiles saves, and takes
+   * its time from the only processor. And a cache of classes that does not fit is a mistake here,
+   * which would otherwise only be slow.
+   */
+  static final String JAVA_OPTIONS = "-XX:CompileThresholdScaling=20 -XX:AOTMode=on";
+
+  static final String DRIVER = driver(JAVA_OPTIONS);
+
+  /** With the Kubernetes client in its cache, which the driver of a node never loads. */
+  static final String CONVERSION =
+      driver(JAVA_OPTIONS + " -XX:AOTCache=" + HOME + "/aot/conversion.aot")
+          + " -mode=force-convert-raw-namespaces";
+
+  /** Leads to a port of the loopback. */
+  static final String KUBECONFIG =
+      """
+      {"apiVersion": "v1", "kind": "Config", "current-context": "c",
+       "clusters": [{"name": "c", "cluster": {"server": "http://127.0.0.1:%d"}}],
+       "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+       "users": [{"name": "u", "user": {"token": "t"}}]}
+      """;
 
   private static final Path ROOT = Path.of("../..");
   private static final Path BUILT = ROOT.resolve("app/target");
@@ -37,6 +51,10 @@ final class PackedProgram {
   private static final Set<Path> INSTALLED = new HashSet<>();
 
   private PackedProgram() {}
+
+  private static String driver(String javaOptions) {
+    return "env PMEM_CSI_JAVA_OPTIONS='%s' /program/bin/pmem-csi-driver".formatted(javaOptions);
+  }
 
   /** Once for each guest; a program that was built anew takes the place of the old one. */
   static synchronized void install(PmemGuest guest) {
@@ -62,16 +80,49 @@ final class PackedProgram {
     copy(ROOT.resolve("build/find-jdk"), PACKED.resolve("build/find-jdk"));
     copy(BUILT.resolve("pmem-csi.jar"), PACKED.resolve("lib/pmem-csi/pmem-csi.jar"));
     copyAll(BUILT.resolve("lib"), PACKED.resolve("lib/pmem-csi/lib"));
-    train();
+    // at once where there is a cache for this build
+    train(0, PACKED.resolve("build/train-aot").toString());
   }
 
-  /** At once where there is a cache for this build. */
-  private static void train() throws IOException {
+  /**
+   * The same with a cache for the conversion. An operator that finds no API server loads what the
+   * conversion does to reach one, and touches no memory of this machine.
+   */
+  static void installConversion(PmemGuest guest) {
+    install(guest);
+    Path home = guest.program().resolve("lib/pmem-csi");
+    Path nowhere = guest.program().resolve("nowhere.json");
+    try {
+      Files.writeString(nowhere, KUBECONFIG.formatted(1));
+      train(
+          1,
+          Path.of(System.getProperty("java.home"), "bin/java").toString(),
+          "-XX:+UseSerialGC",
+          "-XX:+UseCompactObjectHeaders",
+          "-XX:TieredStopAtLevel=1",
+          "-XX:+UnlockDiagnosticVMOptions",
+          "-XX:-AOTRecordTraining",
+          "-XX:-AOTAdapterCaching",
+          "-XX:-AOTStubCaching",
+          "-XX:AOTCacheOutput=" + home.resolve("aot/conversion.aot"),
+          "--enable-native-access=ALL-UNNAMED",
+          "-cp",
+          home.resolve("pmem-csi.jar").toString(),
+          "io.pmemcsi.app.Main",
+          "operator",
+          "-image=none",
+          "--kubeconfig=" + nowhere);
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot make a cache for the conversion", e);
+    }
+  }
+
+  private static void train(int exitCode, String... command) throws IOException {
     Path log = Path.of("target/training.log");
-    ProcessBuilder training = new ProcessBuilder(PACKED.resolve("build/train-aot").toString());
+    ProcessBuilder training = new ProcessBuilder(command);
     training.environment().put("PMEM_CSI_JDK", System.getProperty("java.home"));
     Process process = training.redirectErrorStream(true).redirectOutput(log.toFile()).start();
-    if (process.onExit().join().exitValue() != 0) {
+    if (process.onExit().join().exitValue() != exitCode) {
       throw new IOException(Files.readString(log));
     }
   }
