@@ -24,6 +24,7 @@ class KubectlIT {
 
   @BeforeAll
   static void install(Sandbox sandbox) throws IOException {
+    var _ = kubectl(sandbox.cluster());
     CustomResourcesIT.install(sandbox);
   }
 
@@ -55,7 +56,8 @@ class KubectlIT {
     String namespace = "--namespace=" + sandbox.namespace();
     sandbox.cleanUp(() -> run(cluster, "delete", "pcd,deployments.pmem-csi.intel.com", "--all"));
 
-    String applied = run(cluster, "apply", namespace, "-f", "deploy/samples");
+    String applied =
+        run(cluster, "apply", namespace, "-f", "deploy/samples", "-f", "deploy/samples/v1alpha1");
 
     assertThat(applied.lines()).isNotEmpty().noneMatch(line -> line.contains("Warning"));
     assertThat(columns(run(cluster, "get", "pcd")))
@@ -71,6 +73,10 @@ class KubectlIT {
   }
 
   private static String run(Cluster cluster, String... arguments) {
-    return new Kubectl(cluster, Path.of(".."), cache).run(arguments);
+    return kubectl(cluster).run(arguments);
+  }
+
+  private static Kubectl kubectl(Cluster cluster) {
+    return new Kubectl(cluster, Path.of(".."), cache);
   }
 }

@@ -6,7 +6,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.base.error.UsageException;
-import java.nio.file.Path;
+import java.nio.file.Files;
 import java.util.Optional;
 
 /** The way to the API server. */
@@ -22,12 +22,10 @@ public final class ApiAccess {
    *
    * @param kubeconfig empty for the service account of the pod, or what the environment says
    */
-  public static KubernetesClient client(Optional<Path> kubeconfig) {
+  public static KubernetesClient client(Optional<KubeconfigContent> kubeconfig) {
     try {
       Config config =
-          kubeconfig
-              .map(file -> Config.fromKubeconfig(file.toFile()))
-              .orElseGet(() -> new ConfigBuilder().build());
+          kubeconfig.map(ApiAccess::config).orElseGet(() -> new ConfigBuilder().build());
       config.setRequestRetryBackoffLimit(RETRIES);
       return new KubernetesClientBuilder().withConfig(config).build();
     } catch (RuntimeException e) {
@@ -35,10 +33,21 @@ public final class ApiAccess {
           "%s cannot be used: %s; correct it or name another file with --kubeconfig or KUBECONFIG"
               .formatted(
                   kubeconfig
-                      .map(file -> "kubeconfig " + file)
+                      .map(KubeconfigContent::toString)
                       .orElse("the kubeconfig or account of this machine"),
                   Reason.withFile(e)),
           e);
     }
+  }
+
+  /**
+   * A client reads a file again when its token has run out, because somebody may have put a new one
+   * there; paths in it count from its folder. What is no file, such as a pipe, can be read only
+   * once.
+   */
+  private static Config config(KubeconfigContent kubeconfig) {
+    return Files.isRegularFile(kubeconfig.file())
+        ? Config.fromKubeconfig(kubeconfig.file().toFile())
+        : Config.fromKubeconfig(kubeconfig.text());
   }
 }

@@ -20,18 +20,20 @@ final class LeaderLease {
   private final String namespace;
   private final String identity;
   private final Runnable onLeading;
+  private final Breakdown breakdown;
   private final AtomicBoolean leading = new AtomicBoolean();
-  private final AtomicBoolean closing = new AtomicBoolean();
 
   /**
    * The lease in a namespace.
    *
    * @param onLeading what to do when this replica begins to lead
+   * @param breakdown told when the lease is lost
    */
-  LeaderLease(String namespace, String identity, Runnable onLeading) {
+  LeaderLease(String namespace, String identity, Runnable onLeading, Breakdown breakdown) {
     this.namespace = namespace;
     this.identity = identity;
     this.onLeading = onLeading;
+    this.breakdown = breakdown;
   }
 
   String identity() {
@@ -41,13 +43,8 @@ final class LeaderLease {
   LeaderCallbacks callbacks() {
     return new LeaderCallbacks(
         this::won,
-        this::lost,
+        () -> breakdown.leaseLost(OperatorProgram.LEASE, namespace),
         leader -> LOG.atInfo().addKeyValue("leader", leader).log("New leader."));
-  }
-
-  /** From now on it is the operator that gives the lease up. */
-  void closing() {
-    closing.set(true);
   }
 
   void giveBack(KubernetesClient client) {
@@ -69,12 +66,5 @@ final class LeaderLease {
   private void won() {
     leading.set(true);
     onLeading.run();
-  }
-
-  private void lost() {
-    if (!closing.get()) {
-      LOG.atError().log("The leader's lease is lost: this replica ends.");
-      Runtime.getRuntime().halt(1);
-    }
   }
 }

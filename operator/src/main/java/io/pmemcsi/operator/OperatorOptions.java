@@ -14,7 +14,7 @@ import java.util.Optional;
  * @param config the file with defaults for resources of the kind CSIDriverDeployment
  */
 public record OperatorOptions(
-    Optional<Path> kubeconfig,
+    Optional<KubeconfigContent> kubeconfig,
     Optional<String> image,
     Optional<ListenAddress> metrics,
     boolean leaderElection,
@@ -22,7 +22,7 @@ public record OperatorOptions(
 
   /** Without a configuration file. */
   public OperatorOptions(
-      Optional<Path> kubeconfig,
+      Optional<KubeconfigContent> kubeconfig,
       Optional<String> image,
       Optional<ListenAddress> metrics,
       boolean leaderElection) {

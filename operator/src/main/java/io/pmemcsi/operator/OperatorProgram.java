@@ -14,7 +14,6 @@ import io.javaoperatorsdk.operator.processing.retry.GenericRetry;
 import io.pmemcsi.api.generic.CSIDriverDeployment;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.base.error.FatalException;
-import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.base.http.HttpEndpoint;
 import io.pmemcsi.base.http.ListenAddress;
 import io.pmemcsi.base.http.Page;
@@ -27,6 +26,7 @@ import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.ClusterProbe;
 import io.pmemcsi.operator.facts.KnownFacts;
 import io.pmemcsi.operator.facts.OwnPod;
+import io.pmemcsi.operator.facts.Refusal;
 import io.pmemcsi.operator.generic.ConfigFile;
 import io.pmemcsi.operator.generic.GenericReconciler;
 import io.pmemcsi.operator.generic.OperatorConfig;
@@ -45,6 +45,7 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -66,6 +67,7 @@ public final class OperatorProgram implements AutoCloseable {
   private final ExecutorService workers;
   private final KubernetesClient client;
   private final boolean ownClient;
+  private final Breakdown breakdown;
   private final LeaderLease lease;
   private final LeaderDuty sweep;
   private final Optional<ConfigFile> config;
@@ -76,9 +78,11 @@ public final class OperatorProgram implements AutoCloseable {
       ExecutorService workers,
       KubernetesClient client,
       boolean ownClient,
+      Breakdown breakdown,
       LeaderLease lease,
       LeaderDuty sweep,
       Optional<ConfigFile> config) {
+    this.breakdown = breakdown;
     this.lease = lease;
     this.sweep = sweep;
     this.config = config;
@@ -88,18 +92,28 @@ public final class OperatorProgram implements AutoCloseable {
     this.ownClient = ownClient;
   }
 
-  /** Starts with a client of its own; returns once every cache is filled. */
-  public static OperatorProgram start(OperatorOptions options, Map<String, String> environment) {
+  /**
+   * Starts with a client of its own; returns once every cache is filled.
+   *
+   * @param end what to do when the operator, once started, cannot go on: nothing in this process
+   *     may write to the cluster any more
+   */
+  public static OperatorProgram start(
+      OperatorOptions options, Map<String, String> environment, Consumer<FatalException> end) {
     return start(
         ApiAccess.client(options.kubeconfig()),
         true,
         options,
         environment,
         Clock.systemUTC(),
-        Pace.USUAL);
+        Pace.USUAL,
+        end);
   }
 
-  /** Starts with a given client, which stays open when the operator is closed. */
+  /**
+   * Starts with a given client, which stays open when the operator is closed. Where it cannot go
+   * on, the process ends at once.
+   */
   public static OperatorProgram start(
       KubernetesClient client,
       OperatorOptions options,
@@ -140,7 +154,17 @@ public final class OperatorProgram implements AutoCloseable {
       Map<String, String> environment,
       Clock clock,
       Pace pace) {
-    return start(client, false, options, environment, clock, pace);
+    return start(
+        client,
+        false,
+        options,
+        environment,
+        clock,
+        pace,
+        failure -> {
+          LOG.atError().addKeyValue("cause", failure.getMessage()).log("Cannot go on.");
+          Runtime.getRuntime().halt(1);
+        });
   }
 
   private static OperatorProgram start(
@@ -149,7 +173,8 @@ public final class OperatorProgram implements AutoCloseable {
       OperatorOptions options,
       Map<String, String> environment,
       Clock clock,
-      Pace pace) {
+      Pace pace,
+      Consumer<FatalException> end) {
     // before anything else: whoever mistyped a key is told so, whatever the cluster says
     Optional<ConfigFile> config = options.config().map(ConfigFile::new);
     var pod = new OwnPod(environment);
@@ -163,11 +188,13 @@ public final class OperatorProgram implements AutoCloseable {
         Executors.newFixedThreadPool(WORKERS, Thread.ofVirtual().name("reconcile-", 0).factory());
     var nodeUpdates = new NodeUpdates(client, () -> facts.get().version(), clock);
     var sweep = new LeaderDuty("release nodes of lost resources", nodeUpdates::releaseOrphans);
+    var breakdown = new Breakdown(end);
     var lease =
         new LeaderLease(
             namespace,
             pod.name().orElse(COMPONENT) + "-" + UUID.randomUUID().toString().substring(0, 8),
-            sweep::begin);
+            sweep::begin,
+            breakdown);
     var ends = new EndOfResource();
     var operator =
         new Operator(
@@ -177,6 +204,7 @@ public final class OperatorProgram implements AutoCloseable {
                     client,
                     workers,
                     new AggregatedMetrics(List.of(metrics, ends)),
+                    breakdown,
                     options.leaderElection() ? Optional.of(lease) : Optional.empty(),
                     namespace));
     var pmem =
@@ -223,7 +251,8 @@ public final class OperatorProgram implements AutoCloseable {
                 .withReconciliationMaxInterval(LOOK_AGAIN)
                 .withRateLimiter(pace.limiter())
                 .withRetry(pace.retry().get()));
-    var program = new OperatorProgram(operator, workers, client, ownClient, lease, sweep, config);
+    var program =
+        new OperatorProgram(operator, workers, client, ownClient, breakdown, lease, sweep, config);
     var liveness = new Liveness(clock, program::watches, metrics::queued, metrics::finished);
     program.run(options.metrics(), registry, facts.get(), liveness::problem);
     if (!options.leaderElection()) {
@@ -238,6 +267,7 @@ public final class OperatorProgram implements AutoCloseable {
       KubernetesClient client,
       ExecutorService workers,
       Metrics metrics,
+      Breakdown breakdown,
       Optional<LeaderLease> lease,
       String namespace) {
     overrider
@@ -245,7 +275,9 @@ public final class OperatorProgram implements AutoCloseable {
         .withCloseClientOnStop(false)
         .withExecutorService(workers)
         .withReconciliationTerminationTimeout(Duration.ofSeconds(5))
-        .withMetrics(metrics);
+        .withMetrics(metrics)
+        // that of the library ends the process itself, as if somebody had asked for it
+        .withInformerStoppedHandler(breakdown::informerStopped);
     lease.ifPresent(
         leader ->
             overrider.withLeaderElectionConfiguration(
@@ -270,7 +302,7 @@ public final class OperatorProgram implements AutoCloseable {
       close();
       throw new FatalException(
           "cannot watch the cluster: %s; are the CRDs of deploy/crd installed and may this account"
-                  .formatted(e.getMessage())
+                  .formatted(StartFailure.reason(e))
               + " read what deploy/operator/pmem-csi-operator.yaml allows?",
           e);
     } catch (RuntimeException e) {
@@ -292,7 +324,7 @@ public final class OperatorProgram implements AutoCloseable {
 
   @Override
   public void close() {
-    lease.closing();
+    breakdown.closing();
     sweep.close();
     config.ifPresent(ConfigFile::close);
     operator.stop();
@@ -335,7 +367,7 @@ public final class OperatorProgram implements AutoCloseable {
     } catch (KubernetesClientException e) {
       throw new FatalException(
           "cannot reach the API server %s: %s; check --kubeconfig and that the server runs"
-              .formatted(client.getMasterUrl(), Reason.of(e)),
+              .formatted(client.getMasterUrl(), Refusal.reason(e)),
           e);
     }
   }

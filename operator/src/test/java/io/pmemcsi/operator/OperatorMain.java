@@ -1,5 +1,6 @@
 package io.pmemcsi.operator;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
@@ -15,14 +16,16 @@ final class OperatorMain {
    *
    * @param arguments a kubeconfig and a namespace
    */
-  public static void main(String[] arguments) throws InterruptedException {
+  public static void main(String[] arguments) throws Exception {
+    Path kubeconfig = Path.of(arguments[0]);
     OperatorProgram.start(
         new OperatorOptions(
-            Optional.of(Path.of(arguments[0])),
+            Optional.of(new KubeconfigContent(kubeconfig, Files.readString(kubeconfig))),
             Optional.of(InstalledOperator.IMAGE),
             Optional.empty(),
             true),
-        Map.of("WATCH_NAMESPACE", arguments[1]));
+        Map.of("WATCH_NAMESPACE", arguments[1]),
+        failure -> Runtime.getRuntime().halt(1));
     new CountDownLatch(1).await();
   }
 }

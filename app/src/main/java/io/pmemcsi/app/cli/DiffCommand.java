@@ -9,15 +9,16 @@ import io.pmemcsi.app.render.ResourceFile.Document;
 import io.pmemcsi.app.settings.Flag;
 import io.pmemcsi.app.settings.ImageName;
 import io.pmemcsi.base.error.FatalException;
-import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.base.error.UsageException;
 import io.pmemcsi.base.file.FilePath;
 import io.pmemcsi.base.version.Version;
 import io.pmemcsi.operator.ApiAccess;
+import io.pmemcsi.operator.KubeconfigContent;
 import io.pmemcsi.operator.Rendering;
 import io.pmemcsi.operator.diff.Preview;
 import io.pmemcsi.operator.diff.ResourceDiff;
 import io.pmemcsi.operator.facts.ClusterProbe;
+import io.pmemcsi.operator.facts.Refusal;
 import io.pmemcsi.operator.generic.ConfigFile;
 import io.pmemcsi.operator.generic.ConfigReader;
 import io.pmemcsi.operator.generic.OperatorConfig;
@@ -112,12 +113,10 @@ final class DiffCommand implements Callable<Integer> {
     Optional<ImageName> chosen =
         Optional.ofNullable(image).map(name -> Flag.required("--image", name, ImageName::new));
     Optional<OperatorConfig> given = given();
-    Optional<Path> file = file();
-    file.or(() -> Kubeconfig.usual(surroundings))
-        .ifPresent(found -> Kubeconfig.check(found, surroundings));
+    Optional<KubeconfigContent> access = Kubeconfig.read(file(), surroundings);
     boolean same = true;
     String server = "";
-    try (KubernetesClient client = ApiAccess.client(file)) {
+    try (KubernetesClient client = ApiAccess.client(access)) {
       server = client.getMasterUrl().toString();
       var facts =
           new ClusterProbe(client)
@@ -134,7 +133,7 @@ final class DiffCommand implements Callable<Integer> {
     } catch (KubernetesClientException e) {
       throw new UsageException(
           "the API server %s refuses or cannot be reached: %s; check --kubeconfig or KUBECONFIG"
-              .formatted(server, reason(e)),
+              .formatted(server, Refusal.reason(e)),
           e);
     }
     surroundings.out().flush();
@@ -197,11 +196,5 @@ final class DiffCommand implements Callable<Integer> {
     return operator == null
         ? "pmem-csi-driver:" + Version.current()
         : operator.getSpec().getTemplate().getSpec().getContainers().getFirst().getImage();
-  }
-
-  private static String reason(KubernetesClientException e) {
-    return e.getStatus() != null && e.getStatus().getMessage() != null
-        ? e.getStatus().getMessage()
-        : Reason.of(e);
   }
 }

@@ -76,11 +76,7 @@ final class DriverCommand implements Callable<Integer> {
           UntilStopped.run(
               () -> NodeDriver.start(settings.node()), GRACE, DriverCommand::sayStopped);
       case FORCE_CONVERT_RAW_NAMESPACES -> {
-        settings
-            .kubeconfig()
-            .or(() -> Kubeconfig.usual(surroundings))
-            .ifPresent(file -> Kubeconfig.check(file, surroundings));
-        NodeConversion.run(settings);
+        NodeConversion.run(settings, Kubeconfig.read(settings.kubeconfig(), surroundings));
         // whoever ends here is started again by its DaemonSet until that has seen the new labels
         UntilStopped.run(() -> () -> {}, Duration.ZERO, DriverCommand::sayStopped);
       }

@@ -6,6 +6,7 @@ import io.pmemcsi.base.error.UsageException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -19,6 +20,9 @@ final class Ending {
 
   private static final int FAILED = 1;
   private static final int WRONG_COMMAND_LINE = 2;
+
+  /** For the last words of a process; a lease that was lost is another's some seconds later. */
+  private static final Duration PATIENCE = Duration.ofSeconds(2);
 
   private final Surroundings surroundings;
 
@@ -43,6 +47,27 @@ final class Ending {
         yield end(FAILED, "this should not have happened: " + oneLine(exception.toString()));
       }
     };
+  }
+
+  /**
+   * Ends the process in the middle of whatever it does, with the same line and exit code. Nothing
+   * is closed, because whatever goes on meanwhile could do harm; the first one to call this ends it
+   * for all.
+   */
+  synchronized void atOnce(FatalException exception) {
+    // somebody may not read what we write, or the disk of the termination log may hang
+    Thread.ofPlatform()
+        .daemon()
+        .start(
+            () -> {
+              try {
+                Thread.sleep(PATIENCE);
+              } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+              }
+              Runtime.getRuntime().halt(FAILED);
+            });
+    Runtime.getRuntime().halt(failed(exception));
   }
 
   private int usage(UsageException exception) {

@@ -7,6 +7,7 @@ import io.pmemcsi.app.settings.Flag;
 import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.base.error.UsageException;
 import io.pmemcsi.base.file.FilePath;
+import io.pmemcsi.operator.KubeconfigContent;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -34,8 +35,21 @@ final class Kubeconfig {
     return String.join("", files);
   }
 
+  /**
+   * Reads the file that a user has named, else the usual one, and refuses what leads nowhere.
+   *
+   * @return nothing where none is named: a client finds the account of its pod or the usual file
+   *     itself, and what the environment says besides
+   */
+  static Optional<KubeconfigContent> read(Optional<Path> named, Surroundings surroundings) {
+    if (named.isEmpty()) {
+      usual(surroundings).ifPresent(file -> check(file, surroundings));
+    }
+    return named.map(file -> check(file, surroundings));
+  }
+
   /** The file that is used where none is named, if it is there and this is no pod. */
-  static Optional<Path> usual(Surroundings surroundings) {
+  private static Optional<Path> usual(Surroundings surroundings) {
     String home = surroundings.variable("HOME");
     if (home.isEmpty() || !surroundings.variable("KUBERNETES_SERVICE_HOST").isEmpty()) {
       return Optional.empty();
@@ -44,7 +58,7 @@ final class Kubeconfig {
         .filter(Files::exists);
   }
 
-  static void check(Path file, Surroundings surroundings) {
+  private static KubeconfigContent check(Path file, Surroundings surroundings) {
     if (!Files.exists(file)) {
       throw new UsageException(
           "kubeconfig %s does not exist: name another one with --kubeconfig or KUBECONFIG"
@@ -60,6 +74,7 @@ final class Kubeconfig {
       }
       KubeconfigContext.requireUsable(
           label, config(label, first.json()), surroundings.variable("PATH"));
+      return new KubeconfigContent(file, first.json());
     } catch (FatalException e) {
       // whoever names this file can name another one
       throw new UsageException(String.valueOf(e.getMessage()), e);

@@ -46,19 +46,18 @@ final class OperatorCommand implements Callable<Integer> {
     log.apply();
     RetiredFlags.warn(spec, LogFlags.WITHOUT_EFFECT);
     RetiredFlags.warn(spec, OperatorFlags.WITHOUT_EFFECT);
-    settings
-        .kubeconfig()
-        .or(() -> Kubeconfig.usual(surroundings))
-        .ifPresent(file -> Kubeconfig.check(file, surroundings));
     OperatorOptions options =
         new OperatorOptions(
-            settings.kubeconfig(),
+            Kubeconfig.read(settings.kubeconfig(), surroundings),
             settings.image(),
             settings.metricsAddress(),
             settings.leaderElection(),
             settings.config());
+    Ending ending = new Ending(surroundings);
     UntilStopped.run(
-        () -> OperatorProgram.start(options, surroundings.environment()), Duration.ZERO, () -> {});
+        () -> OperatorProgram.start(options, surroundings.environment(), ending::atOnce),
+        Duration.ZERO,
+        () -> {});
     return 0;
   }
 }

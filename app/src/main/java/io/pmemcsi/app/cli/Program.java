@@ -72,6 +72,8 @@ public final class Program implements Runnable {
     // as in Go the last one counts: kustomize patches append to the arguments of a container
     CommandLine.tracer().setLevel(CommandLine.TraceLevel.OFF);
     program.setOverwrittenOptionsAllowed(true);
+    // no other tool of Kubernetes takes arguments from files, and @ may begin a name
+    program.setExpandAtFiles(false);
     program.registerConverter(boolean.class, new GoBoolean());
     program.getCommandSpec().versionProvider(() -> new String[] {Version.current()});
     layOut(program);

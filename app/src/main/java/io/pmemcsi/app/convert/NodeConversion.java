@@ -7,7 +7,9 @@ import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.base.names.DriverName;
 import io.pmemcsi.driver.RawNamespaces;
 import io.pmemcsi.operator.ApiAccess;
+import io.pmemcsi.operator.KubeconfigContent;
 import java.io.IOException;
+import java.util.Optional;
 import java.util.function.IntSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,10 +29,14 @@ public final class NodeConversion {
     this.relabelling = new Relabelling(driver, selector);
   }
 
-  /** Does it for this node, with the real tools. */
-  public static void run(DriverSettings settings) {
+  /**
+   * Does it for this node, with the real tools.
+   *
+   * @param kubeconfig empty for the pod's own account
+   */
+  public static void run(DriverSettings settings, Optional<KubeconfigContent> kubeconfig) {
     RawNamespaces namespaces = new RawNamespaces();
-    try (KubernetesClient client = ApiAccess.client(settings.kubeconfig())) {
+    try (KubernetesClient client = ApiAccess.client(kubeconfig)) {
       new NodeConversion(client, settings.nodeId(), settings.driverName(), settings.nodeSelector())
           .run(namespaces::convert, namespaces::explain);
     }

@@ -12,14 +12,11 @@ import io.pmemcsi.driver.NodeDriver;
 import io.pmemcsi.driver.csi.Endpoint;
 import io.pmemcsi.driver.volume.DeviceMode;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /** The real driver on file-backed devices, with one volume from its creation to its deletion. */
 final class DriverHalf {
@@ -46,13 +43,10 @@ final class DriverHalf {
               .formatted(obstacle.get()));
       return;
     }
-    Path folder = folder();
-    try {
-      drive(folder);
+    try (DemoFolder folder = DemoFolder.create()) {
+      drive(folder.path());
     } catch (StatusRuntimeException e) {
       throw new FatalException("the driver refused a call of the demo: " + e.getMessage(), e);
-    } finally {
-      delete(folder);
     }
   }
 
@@ -119,23 +113,5 @@ final class DriverHalf {
         .filter(tool -> FOLDERS.stream().noneMatch(at -> Files.isExecutable(Path.of(at, tool))))
         .findFirst()
         .map(tool -> "this machine has no %s (build/tools installs it)".formatted(tool));
-  }
-
-  private static Path folder() {
-    try {
-      return Files.createTempDirectory("pmem-csi-demo-");
-    } catch (IOException e) {
-      throw new FatalException("cannot make a folder for the demo: " + e.getMessage(), e);
-    }
-  }
-
-  private static void delete(Path folder) {
-    try (Stream<Path> paths = Files.walk(folder)) {
-      for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(path);
-      }
-    } catch (IOException e) {
-      throw new UncheckedIOException("cannot remove " + folder, e);
-    }
   }
 }

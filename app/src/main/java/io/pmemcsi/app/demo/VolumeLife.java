@@ -12,8 +12,8 @@ import csi.v1.VolumeCapability;
 import csi.v1.VolumeCapability.AccessMode;
 import csi.v1.VolumeCapability.MountVolume;
 import io.pmemcsi.base.error.FatalException;
+import io.pmemcsi.base.error.Reason;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -194,7 +194,10 @@ final class VolumeLife implements AutoCloseable {
       Duration took = Duration.ofNanos(System.nanoTime() - start);
       table.row(name, Narrator.seconds(took), amount(DriverHalf.available(client)), result);
     } catch (IOException e) {
-      throw new UncheckedIOException(name + " failed", e);
+      throw new FatalException(
+          "the demo cannot go on at %s: %s; %s"
+              .formatted(name, Reason.withFile(e), DemoFolder.WAY_OUT),
+          e);
     }
   }
 

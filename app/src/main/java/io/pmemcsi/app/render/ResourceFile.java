@@ -1,14 +1,13 @@
 package io.pmemcsi.app.render;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.core.exc.StreamConstraintsException;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.JsonNode;
 import io.pmemcsi.app.settings.Flag;
 import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.base.error.UsageException;
 import io.pmemcsi.base.file.FilePath;
 import io.pmemcsi.base.file.SmallText;
+import io.pmemcsi.operator.yaml.YamlText;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.CharacterCodingException;
@@ -16,21 +15,13 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import org.snakeyaml.engine.v2.api.Load;
-import org.snakeyaml.engine.v2.api.LoadSettings;
-import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
-import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 
 /** Resources as a user keeps them: one or more YAML documents, or JSON, in a file. */
 public final class ResourceFile {
 
   /** Stands for standard input. */
   public static final String STANDARD_INPUT = "-";
-
-  private static final ObjectMapper JSON = new ObjectMapper();
 
   private final String name;
   private final List<Document> documents;
@@ -104,66 +95,38 @@ public final class ResourceFile {
   }
 
   private static List<Document> documents(String label, String text) {
-    List<Document> documents = new ArrayList<>();
+    List<YamlText.Document> documents;
     try {
-      int number = 0;
-      for (Object content : new Load(LoadSettings.builder().build()).loadAllFromString(text)) {
-        number++;
-        // a file may start or end with a separator
-        if (content != null) {
-          documents.add(document("%s, document %d".formatted(label, number), content));
-        }
-      }
-    } catch (MarkedYamlEngineException e) {
-      String place = e.getProblemMark().map(mark -> ", line " + (mark.getLine() + 1)).orElse("");
-      throw new FatalException("%s%s is no YAML: %s".formatted(label, place, e.getProblem()), e);
-    } catch (YamlEngineException e) {
-      throw new FatalException("%s is no YAML: %s".formatted(label, e.getMessage()), e);
-    } catch (StackOverflowError e) {
-      // the parser calls itself for each level and has no limit of its own
-      throw new FatalException(
-          "%s is nested too deeply: no resource has that many levels".formatted(label), e);
+      documents = YamlText.documents(text);
+    } catch (IllegalArgumentException e) {
+      throw new FatalException("%s: %s".formatted(label, e.getMessage()), e);
     }
     if (documents.isEmpty()) {
       throw new FatalException("%s is empty: it should have a resource".formatted(label));
     }
-    return documents;
+    return documents.stream()
+        .map(found -> document("%s, document %d".formatted(label, found.number()), found.content()))
+        .toList();
   }
 
-  private static Document document(String position, Object content) {
-    if (!(content instanceof Map<?, ?> fields)) {
+  private static Document document(String position, JsonNode content) {
+    if (!content.isObject()) {
       throw new FatalException(
           "%s is no resource: it should have apiVersion, kind, metadata and spec"
               .formatted(position));
     }
     return new Document(
         position,
-        field(position, fields, "apiVersion"),
-        field(position, fields, "kind"),
-        json(position, content));
+        field(position, content, "apiVersion"),
+        field(position, content, "kind"),
+        content.toString());
   }
 
-  private static String field(String position, Map<?, ?> fields, String name) {
-    if (fields.get(name) instanceof String text && !text.isBlank()) {
-      return text;
+  private static String field(String position, JsonNode content, String name) {
+    JsonNode field = content.path(name);
+    if (field.isTextual() && !field.asText().isBlank()) {
+      return field.asText();
     }
     throw new FatalException("%s is no resource: it has no %s".formatted(position, name));
-  }
-
-  private static String json(String position, Object content) {
-    try {
-      return JSON.writeValueAsString(content);
-    } catch (JsonProcessingException e) {
-      // the whole message repeats each level on the way there
-      throw new FatalException(
-          "%s cannot be read: %s"
-              .formatted(
-                  position,
-                  e instanceof StreamConstraintsException
-                          || e.getCause() instanceof StreamConstraintsException
-                      ? "it is nested too deeply, or refers to itself; no resource does"
-                      : "it has what JSON cannot hold, such as a field without a name"),
-          e);
-    }
   }
 }

@@ -2,12 +2,15 @@ package io.pmemcsi.app.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.net.httpserver.HttpServer;
 import io.pmemcsi.base.version.Version;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -113,6 +116,9 @@ class ProgramTest {
         "render --bogus | there is no flag --bogus; see pmem-csi render --help",
         "render r.yaml | \"r.yaml\" is one argument too many: write -f before each file; see"
             + " pmem-csi render --help",
+        "render @/tmp | \"@/tmp\" is one argument too many: write -f before each file; see",
+        "@/tmp | there is no command \"@/tmp\": use ",
+        "render -f @/no/such | @/no/such does not exist: name a file with a resource",
         "render -f a.yaml b.yaml | \"b.yaml\" is one argument too many: write -f before each file",
         "render -f - -f - | -f - is given twice: standard input can be read only once",
         "render --filename= | -f is empty: name a file or folder with resources",
@@ -178,7 +184,7 @@ class ProgramTest {
             "/proc/self/mem",
             " cannot be read: Input/output error; name another file\n",
             broken.toString(),
-            ", line 2 is no YAML: expected ',' or ']', but got :\n",
+            ": line 2 is no YAML: expected ',' or ']', but got :\n",
             pod.toString(),
             ": it is a Pod, not a Config: name a file like ~/.kube/config\n",
             lost.toString(),
@@ -264,6 +270,45 @@ class ProgramTest {
                 + " --kubeconfig and that the server runs\n");
   }
 
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "{\"major\": \"one\", \"minor\": \"x\"} | major \"one\" and minor \"x\"",
+        "{\"major\": \"1\", \"minor\": \"123456789\"} | major \"1\" and minor \"123456789\"",
+        "{\"name\": \"something else\"} | major \"null\" and minor \"null\"",
+      })
+  void aServerThatIsNoKubernetesIsNamedWithWhatItSaid(
+      String answer, String said, @TempDir Path folder) throws Exception {
+    byte[] body = answer.getBytes(StandardCharsets.UTF_8);
+    HttpServer server =
+        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    server.createContext(
+        "/",
+        exchange -> {
+          exchange.sendResponseHeaders(200, body.length);
+          exchange.getResponseBody().write(body);
+          exchange.close();
+        });
+    server.start();
+    try {
+      String url = "http://localhost:" + server.getAddress().getPort();
+      String cluster = " --image=i --kubeconfig=" + kubeconfig(folder, url, "");
+      String message =
+          "pmem-csi: the API server %s/ says that its version is %s, which no Kubernetes has: check"
+                  .formatted(url, said)
+              + " --kubeconfig or KUBECONFIG, and what answers there\n";
+
+      assertThat(run("operator -v=0" + cluster)).isEqualTo(1);
+      assertThat(err()).isEqualTo(message);
+      err.reset();
+      assertThat(run("diff -f ../deploy/samples/pmem-csi.yaml" + cluster)).isEqualTo(2);
+      assertThat(err()).isEqualTo(message);
+    } finally {
+      server.stop(0);
+    }
+  }
+
   @Test
   void theUsualKubeconfigIsCheckedToo(@TempDir Path home) throws Exception {
     Path file = Files.createDirectory(home.resolve(".kube")).resolve("config");
@@ -281,6 +326,39 @@ class ProgramTest {
     assertThat(run("operator -v=0 -image=i")).isEqualTo(2);
     assertThat(err())
         .startsWith("pmem-csi: KUBECONFIG=/a:/b names 2 files: name one only")
+        .hasLineCount(1);
+  }
+
+  /** As of {@code --kubeconfig <(make-one)}: what has been read from it is gone. */
+  @ParameterizedTest
+  @CsvSource({"operator -v=0 -image=i,1", "diff -f ../deploy/samples/pmem-csi.yaml,2"})
+  void aKubeconfigMayComeOutOfAPipe(String command, int code, @TempDir Path folder)
+      throws Exception {
+    Path file = kubeconfig(folder, "http://127.0.0.1:1", "");
+    Path pipe = folder.resolve("pipe");
+    assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor()).isZero();
+    Process writer =
+        new ProcessBuilder("sh", "-c", "cat \"$0\" > \"$1\"", file.toString(), pipe.toString())
+            .start();
+    try {
+      assertThat(run(command + " --kubeconfig=" + pipe)).isEqualTo(code);
+      assertThat(err())
+          .startsWith("pmem-csi: ")
+          .contains("API server http://127.0.0.1:1/", "no connection")
+          .hasLineCount(1);
+    } finally {
+      writer.destroyForcibly();
+    }
+  }
+
+  @Test
+  void pathsInAKubeconfigCountFromItsFolder(@TempDir Path folder) throws Exception {
+    Path file = kubeconfig(folder, "https://127.0.0.1:1", "certificate-authority: ca/none.pem");
+
+    assertThat(run("operator -v=0 -image=i --kubeconfig=" + file)).isEqualTo(2);
+    assertThat(err())
+        .startsWith("pmem-csi: kubeconfig %s cannot be used: ".formatted(file))
+        .contains(folder.resolve("ca/none.pem") + ": no such file or folder")
         .hasLineCount(1);
   }
 

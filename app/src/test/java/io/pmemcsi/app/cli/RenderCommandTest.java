@@ -194,8 +194,10 @@ class RenderCommandTest {
       value = {
         "`` | FILE is empty: it should have a resource",
         "`# nothing\\n---\\n` | FILE is empty: it should have a resource",
-        "`a: [1\\nb: 2` | FILE, line 2 is no YAML: ",
-        "`a: 1\\n\\tb: 2` | FILE, line 2 is no YAML: ",
+        "`a: [1\\nb: 2` | FILE: line 2 is no YAML: ",
+        "`a: 1\\n\\tb: 2` | FILE: line 2 is no YAML: ",
+        "`a: !!int foo` | FILE: a value does not fit its tag: correct the value, or take tags",
+        "`a: !!binary \"%\"` | FILE: a value does not fit its tag: correct the value",
         "`just text` | FILE, document 1 is no resource: it should have apiVersion, kind",
         "`- a\\n- b` | FILE, document 1 is no resource: it should have apiVersion, kind",
         "`kind: Pod` | FILE, document 1 is no resource: it has no apiVersion",
@@ -226,8 +228,8 @@ class RenderCommandTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "{a: &a {b: *a}} | cannot be read: it is nested too deeply, or refers to itself; no"
-            + " resource does",
+        "{a: &a {b: *a}} | cannot be read: it is nested too deeply, refers to itself, or has a"
+            + " number without end",
         "{a: {? : b}} | cannot be read: it has what JSON cannot hold, such as a field without a"
             + " name",
       })
@@ -235,7 +237,7 @@ class RenderCommandTest {
     assertThat(render("apiVersion: v1\nkind: Pod\nspec: " + spec)).isEqualTo(1);
     assertThat(err())
         .isEqualTo(
-            "pmem-csi: %s, document 1 %s\n".formatted(folder.resolve("resource.yaml"), message));
+            "pmem-csi: %s: document 1 %s\n".formatted(folder.resolve("resource.yaml"), message));
   }
 
   @Test
@@ -261,6 +263,12 @@ class RenderCommandTest {
             ", document 1:"
                 + " spec.storageClassTemplates[0].allowedTopologies[0].matchLabelExpressions:"
                 + " \"3\": must be a list\n");
+  }
+
+  @Test
+  void theFolderOfOurSamplesIsRendered() {
+    assertThat(run("render", "-f", "../deploy/samples")).as(err()).isZero();
+    assertThat(out()).contains("name: pmem-csi.intel.com", "name: hostpath", "name: aws-ebs");
   }
 
   @Test

@@ -45,6 +45,9 @@ public final class Logging {
     appender.setName(format.toString());
     appender.setEncoder(encoder);
     appender.setOutputStream(new Borrowed(out));
+    if (!verbosity.forDevelopers()) {
+      appender.addFilter(new SaidByUs());
+    }
     appender.start();
 
     ch.qos.logback.classic.Logger root = context.getLogger(Logger.ROOT_LOGGER_NAME);

@@ -117,6 +117,20 @@ class LoggingTest {
     }
   }
 
+  @ParameterizedTest
+  @CsvSource({"0,false", "3,false", "5,true"})
+  void aWatchThatStopsIsNotToldTwice(int verbosity, boolean shown) {
+    Logging.configure(LogFormat.TEXT, new Verbosity(verbosity), out);
+    Logger watch =
+        LoggerFactory.getLogger("io.fabric8.kubernetes.client.informers.impl.cache.Reflector");
+
+    watch.error("will stop", new IllegalStateException("gone"));
+    watch.warn("will retry");
+
+    assertThat(written().contains("will stop")).isEqualTo(shown);
+    assertThat(written()).contains("will retry");
+  }
+
   @Test
   void aNewSetUpLeavesTheOldStreamOpen() {
     AtomicBoolean closed = new AtomicBoolean();

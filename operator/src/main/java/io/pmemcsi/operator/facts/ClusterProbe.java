@@ -3,8 +3,11 @@ package io.pmemcsi.operator.facts;
 import io.fabric8.kubernetes.api.model.APIResource;
 import io.fabric8.kubernetes.api.model.APIResourceList;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.VersionInfo;
+import io.pmemcsi.base.error.FatalException;
 import java.util.EnumSet;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** Asks a cluster for the facts. */
 public final class ClusterProbe {
@@ -15,10 +18,29 @@ public final class ClusterProbe {
     this.client = client;
   }
 
+  /**
+   * What the server says now.
+   *
+   * @throws FatalException if it is no Kubernetes server by what it says
+   */
   public ClusterFacts facts(String namespace, String defaultImage) {
-    var info = client.getKubernetesVersion();
-    return new ClusterFacts(
-        KubernetesVersion.of(info.getMajor(), info.getMinor()), namespace, defaultImage, apis());
+    return new ClusterFacts(version(), namespace, defaultImage, apis());
+  }
+
+  private KubernetesVersion version() {
+    // null where the answer is empty, and so are the fields that it lacks
+    @Nullable VersionInfo info = client.getKubernetesVersion();
+    String major = info == null ? "" : String.valueOf(info.getMajor());
+    String minor = info == null ? "" : String.valueOf(info.getMinor());
+    try {
+      return KubernetesVersion.of(major, minor);
+    } catch (IllegalArgumentException e) {
+      throw new FatalException(
+          ("the API server %s says that its version is major \"%s\" and minor \"%s\", which no"
+                  + " Kubernetes has: check --kubeconfig or KUBECONFIG, and what answers there")
+              .formatted(client.getMasterUrl(), major, minor),
+          e);
+    }
   }
 
   private Set<ServedApi> apis() {

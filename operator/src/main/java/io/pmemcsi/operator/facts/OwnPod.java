@@ -68,8 +68,9 @@ public record OwnPod(Map<String, String> environment) {
       return pod;
     } catch (KubernetesClientException e) {
       throw new FatalException(
-          "cannot read pod \"%s\" in namespace \"%s\": %s"
-              .formatted(name, namespace, e.getMessage()),
+          ("cannot read pod \"%s\" in namespace \"%s\": %s; allow this account to get pods there,"
+                  + " or name the driver image with -image")
+              .formatted(name, namespace, Refusal.reason(e)),
           e);
     }
   }

@@ -1,8 +1,8 @@
 package io.pmemcsi.operator.generic;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.pmemcsi.operator.sidecars.Sidecar;
+import io.pmemcsi.operator.yaml.YamlText;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -54,18 +54,16 @@ public final class ConfigReader {
    * @throws IllegalArgumentException that names every wrong key
    */
   public static OperatorConfig read(String yaml) {
-    if (yaml.lines().map(String::strip).allMatch(line -> line.isEmpty() || line.startsWith("#"))) {
+    List<YamlText.Document> documents = YamlText.documents(yaml);
+    if (documents.isEmpty()) {
       return OperatorConfig.DEFAULT;
     }
-    JsonNode root;
-    try {
-      root = new KubernetesSerialization().unmarshal(yaml, JsonNode.class);
-    } catch (RuntimeException e) {
-      Throwable cause = e.getCause() == null ? e : e.getCause();
-      throw new IllegalArgumentException("is not YAML: " + cause.getMessage(), e);
+    if (documents.size() > 1) {
+      throw new IllegalArgumentException(
+          "it has %d documents: write all keys into one".formatted(documents.size()));
     }
     var reader = new ConfigReader();
-    OperatorConfig config = reader.config(root);
+    OperatorConfig config = reader.config(documents.getFirst().content());
     if (!reader.problems.isEmpty()) {
       throw new IllegalArgumentException(String.join("; ", reader.problems));
     }

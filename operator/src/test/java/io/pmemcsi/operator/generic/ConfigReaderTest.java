@@ -84,12 +84,19 @@ class ConfigReaderTest {
             + " not",
         "infrastructureNodeSelector: yes-please | infrastructureNodeSelector: must hold labels",
         "[1] | the file must hold keys and values",
-        "a: [ | is not YAML"
+        "a: [ | line 1 is no YAML: ",
+        "deploymentReplicas: !!int two | a value does not fit its tag: correct the value"
       })
   void mistakeIsNamedByItsKey(String yaml, String message) {
     assertThatThrownBy(() -> ConfigReader.read(yaml))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining(message);
+  }
+
+  @Test
+  void secondDocumentIsNoKey() {
+    assertThatThrownBy(() -> ConfigReader.read("clusterRoleName: a\n---\nclusterRoleName: b\n"))
+        .hasMessage("it has 2 documents: write all keys into one");
   }
 
   @Test

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
+import org.junit.jupiter.api.Assumptions;
 
 /** The folder with the programs of Kubernetes. */
 public final class Binaries {
@@ -68,6 +69,17 @@ public final class Binaries {
   /** The program's path; an exception with a way out where the folder does not have it. */
   public Path get(String program) {
     return find(program).orElseThrow(() -> new MissingProgramException(program, folder));
+  }
+
+  /**
+   * The program's path; a test that needs one which the folder does not have is skipped.
+   *
+   * @param need what for, to be told with the program
+   */
+  public Path orSkip(String program, String need) {
+    return find(program)
+        .orElseGet(
+            () -> Assumptions.abort("no program %s in %s: %s".formatted(program, folder, need)));
   }
 
   /** The version of the API server, asked from the program itself. */

@@ -18,7 +18,6 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Assumptions;
 
 /**
  * Nodes with a real kubelet whose container runtime is a fake one: pods get bound to them, "run"
@@ -64,14 +63,10 @@ public final class HollowNodes implements AutoCloseable {
 
   static HollowNodes start(
       Cluster cluster, Binaries binaries, int count, Map<String, String> labels) {
-    if (binaries.find("kubemark").isEmpty()) {
-      Assumptions.abort(
-          "no program kubemark in %s: hollow nodes need it".formatted(binaries.folder()));
-    }
+    Path kubemark = real(binaries.orSkip("kubemark", "hollow nodes need it"));
     cluster.startControllers();
     String group = "hollow-%04x".formatted(ThreadLocalRandom.current().nextInt(0x10000));
     List<String> names = IntStream.rangeClosed(1, count).mapToObj(i -> group + "-" + i).toList();
-    Path kubemark = real(binaries.get("kubemark"));
     HollowNodes nodes = new HollowNodes(cluster, kubemark, names);
     try {
       nodes.launch(cluster, kubemark, names, labels);

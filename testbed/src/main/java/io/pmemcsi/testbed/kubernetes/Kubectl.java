@@ -8,17 +8,26 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * An administrator with kubectl.
+ * An administrator with kubectl. Where there is none, the test that asks for one is skipped.
  *
  * @param folder where the paths of files begin
  * @param cache where discovery is remembered; what another server served must not count
  */
 public record Kubectl(Cluster cluster, Path folder, Path cache) {
 
+  // not when it is first run, which may be in the middle of a wait or of the clean-up
+  public Kubectl {
+    Path _ = program();
+  }
+
+  private static Path program() {
+    return Binaries.find().orSkip("kubectl", "an administrator needs it");
+  }
+
   /** Returns what it prints; that it fails is an error. */
   public String run(String... arguments) {
     var command = new ArrayList<String>();
-    command.add(Binaries.find().get("kubectl").toString());
+    command.add(program().toString());
     command.add("--cache-dir=" + cache);
     command.addAll(List.of(arguments));
     try {

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.opentest4j.TestAbortedException;
 
 class BinariesTest {
 
@@ -43,6 +44,17 @@ class BinariesTest {
     assertThatThrownBy(() -> binaries.get("kube-scheduler"))
         .isInstanceOf(Binaries.MissingProgramException.class)
         .hasMessageContaining("no program kube-scheduler in " + folder);
+  }
+
+  @Test
+  void aTestWithoutAProgramThatOnlyItNeedsIsSkipped() throws IOException {
+    program("etcd");
+    program("kube-apiserver");
+    Binaries binaries = Binaries.find(Map.of("KUBEBUILDER_ASSETS", folder.toString()));
+
+    assertThatThrownBy(() -> binaries.orSkip("kubectl", "somebody types"))
+        .isInstanceOf(TestAbortedException.class)
+        .hasMessageContaining("no program kubectl in %s: somebody types".formatted(folder));
   }
 
   @Test
