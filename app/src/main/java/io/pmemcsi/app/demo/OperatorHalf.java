@@ -39,6 +39,7 @@ final class OperatorHalf {
   private static final String TEMPLATES = "hostpath.yaml";
   private static final String NAMESPACE = "pmem-csi";
   private static final String IMAGE = "pmem-csi-driver:demo";
+  private static final String RUNNING = "Running";
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private static final int NODES = 3;
@@ -92,9 +93,14 @@ final class OperatorHalf {
     narrator.say(
         "\nApplying deploy/samples/%s, PmemCSIDeployment %s. Its status (pods are simulated):"
             .formatted(file, name));
-    try (Watch _ = StatusTable.watch(client, name, narrator)) {
+    var table =
+        new StatusTable<>(
+            narrator.table(new String[] {"AFTER", "PHASE", "REASON"}, 8, 12),
+            OperatorHalf::phaseAndReason,
+            row -> row.getFirst().equals(RUNNING));
+    try (Watch _ = client.resources(PmemCSIDeployment.class).withName(name).watch(table)) {
       client.resource(sample).create();
-      await("the deployment to run", () -> phase(client, name).equals("Running"));
+      await("the deployment to run", table::isComplete);
     }
     List<HasMetadata> objects = objects(client, sample);
     showObjects(client, objects);
@@ -140,7 +146,7 @@ final class OperatorHalf {
                     found -> client.getKubernetesSerialization().asJson(found).contains("\"-v=5\""))
                 .orElse(false));
     narrator.say("The pods' argument is -v=5 after %s.".formatted(since(start)));
-    await("the deployment to run again", () -> phase(client, name).equals("Running"));
+    await("the deployment to run again", () -> phase(client, name).equals(RUNNING));
   }
 
   private void delete(KubernetesClient client, String name, List<HasMetadata> objects) {
@@ -213,6 +219,13 @@ final class OperatorHalf {
     PmemCSIDeployment found = client.resources(PmemCSIDeployment.class).withName(name).get();
     PmemCSIDeploymentStatus status = found == null ? null : found.getStatus();
     return status == null ? "" : status.phaseOrNew();
+  }
+
+  private static List<String> phaseAndReason(PmemCSIDeployment resource) {
+    PmemCSIDeploymentStatus status = resource.getStatus();
+    String phase = status == null ? "" : status.phaseOrNew();
+    String reason = status == null || status.reason() == null ? "" : status.reason();
+    return List.of(phase.isEmpty() ? "(new)" : phase, reason);
   }
 
   private static Optional<HasMetadata> find(KubernetesClient client, HasMetadata object) {

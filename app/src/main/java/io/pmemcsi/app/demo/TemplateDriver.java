@@ -3,8 +3,6 @@ package io.pmemcsi.app.demo;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.Watch;
-import io.fabric8.kubernetes.client.Watcher;
-import io.fabric8.kubernetes.client.WatcherException;
 import io.pmemcsi.api.generic.CSIDriverDeployment;
 import io.pmemcsi.api.generic.CSIDriverDeploymentStatus;
 import io.pmemcsi.api.generic.DriverCondition;
@@ -32,17 +30,22 @@ record TemplateDriver(
             .formatted(file, name));
     var resource =
         client.resources(CSIDriverDeployment.class).inNamespace(namespace).withName(name);
-    try (Watch _ = resource.watch(new Conditions(narrator))) {
+    var table =
+        new StatusTable<>(
+            narrator.table(new String[] {"AFTER", "SYNCED", "AVAILABLE", "MESSAGE"}, 8, 7, 9),
+            TemplateDriver::conditions,
+            row -> row.get(1).equals("True"));
+    try (Watch _ = resource.watch(table)) {
       client.resource(sample).create();
-      await.accept("the driver to be available", () -> says(resource.get(), "Available"));
+      await.accept("the driver to be available", table::isComplete);
     }
     List<HasMetadata> objects =
         new Rendering().objects(sample, new ClusterProbe(client).facts(namespace, "none"));
     narrator.say("\nWhat the operator made of the templates:");
-    Narrator.Table table = narrator.table(new String[] {"KIND", "NAMESPACE", "NAME"}, 28, 9);
+    Narrator.Table made = narrator.table(new String[] {"KIND", "NAMESPACE", "NAME"}, 28, 9);
     for (HasMetadata object : objects) {
       String in = object.getMetadata().getNamespace();
-      table.row(object.getKind(), in == null ? "-" : in, object.getMetadata().getName());
+      made.row(object.getKind(), in == null ? "-" : in, object.getMetadata().getName());
     }
     await.accept(
         "all objects to be there",
@@ -59,52 +62,14 @@ record TemplateDriver(
                 objects.size(), Narrator.seconds(Duration.ofNanos(System.nanoTime() - start))));
   }
 
-  private static boolean says(CSIDriverDeployment resource, String condition) {
-    return status(resource, condition).equals("True");
-  }
-
-  private static String status(CSIDriverDeployment resource, String condition) {
+  private static List<String> conditions(CSIDriverDeployment resource) {
     CSIDriverDeploymentStatus status = resource.getStatus();
-    return status.condition(condition).map(DriverCondition::status).orElse("-");
-  }
-
-  /** Prints a row whenever a condition moves. */
-  private static final class Conditions implements Watcher<CSIDriverDeployment> {
-
-    private final Narrator.Table table;
-    private final long start = System.nanoTime();
-    private String last = "";
-
-    Conditions(Narrator narrator) {
-      table = narrator.table(new String[] {"AFTER", "SYNCED", "AVAILABLE", "MESSAGE"}, 8, 7, 9);
-    }
-
-    @Override
-    public void eventReceived(Action action, CSIDriverDeployment resource) {
-      if (action != Action.ADDED && action != Action.MODIFIED) {
-        return;
-      }
-      String synced = status(resource, DriverCondition.SYNC_SUCCESSFUL);
-      String available = status(resource, DriverCondition.AVAILABLE);
-      String message =
-          resource
-              .getStatus()
-              .condition(DriverCondition.AVAILABLE)
-              .map(condition -> String.valueOf(condition.message()).replace('\n', ' '))
-              .orElse("");
-      if (!last.equals(synced + available + message)) {
-        last = synced + available + message;
-        table.row(
-            Narrator.seconds(Duration.ofNanos(System.nanoTime() - start)),
-            synced,
-            available,
-            message);
-      }
-    }
-
-    @Override
-    public void onClose(WatcherException cause) {
-      // nothing moves any more
-    }
+    return List.of(
+        status.condition(DriverCondition.SYNC_SUCCESSFUL).map(DriverCondition::status).orElse("-"),
+        status.condition(DriverCondition.AVAILABLE).map(DriverCondition::status).orElse("-"),
+        status
+            .condition(DriverCondition.AVAILABLE)
+            .map(condition -> String.valueOf(condition.message()).replace('\n', ' '))
+            .orElse(""));
   }
 }

@@ -53,6 +53,7 @@ class DemoIT {
             "samples/pmem-csi.yaml", "samples/pmem-csi-controller.yaml", "samples/hostpath.yaml")
         .contains("Nodes (simulated): ", "Its status (pods are simulated):")
         .contains("Its conditions (pods are simulated):")
+        .containsPattern("(?m)^ +[0-9.]+ s +True +True +All driver pods are ready")
         .contains("nothing is left behind");
     // missing programs are no excuse: build/tools installs them
     if (mayMount()) {
