@@ -18,6 +18,13 @@ import java.util.Optional;
 /** Looks at a kubeconfig before a client does, because clients fall back to other clusters. */
 final class Kubeconfig {
 
+  /** Variables by which a client knows a server: that of a pod, and one of its own. */
+  private static final List<String> SERVERS =
+      List.of("KUBERNETES_SERVICE_HOST", "KUBERNETES_MASTER");
+
+  private static final ResourceFile.Form FORM =
+      new ResourceFile.Form("kubeconfig", "apiVersion, kind, clusters, users and contexts");
+
   private Kubeconfig() {}
 
   /** The file in a value of KUBECONFIG, where kubectl would merge a list of them. */
@@ -43,7 +50,14 @@ final class Kubeconfig {
    */
   static Optional<KubeconfigContent> read(Optional<Path> named, Surroundings surroundings) {
     if (named.isEmpty()) {
-      usual(surroundings).ifPresent(file -> check(file, surroundings));
+      Optional<Path> usual = usual(surroundings);
+      if (usual.isEmpty()
+          && SERVERS.stream().map(surroundings::variable).allMatch(String::isEmpty)) {
+        throw new UsageException(
+            "no cluster is named: this is no pod, and there is no ~/.kube/config; name a file with"
+                + " --kubeconfig or KUBECONFIG");
+      }
+      usual.ifPresent(file -> check(file, surroundings));
     }
     return named.map(file -> check(file, surroundings));
   }
@@ -66,7 +80,7 @@ final class Kubeconfig {
     }
     String label = "kubeconfig " + file;
     try {
-      ResourceFile.Document first = ResourceFile.read(file, label).documents().getFirst();
+      ResourceFile.Document first = ResourceFile.read(file, label, FORM).documents().getFirst();
       if (!first.kind().equals("Config")) {
         throw new UsageException(
             "%s: it is a %s, not a Config: name a file like ~/.kube/config"

@@ -27,8 +27,7 @@ final class StatusTable<T> implements Watcher<T> {
    * @param cells those behind the time
    * @param last the row with which the table ends
    */
-  StatusTable(
-      Narrator.Table table, Function<T, List<String>> cells, Predicate<List<String>> last) {
+  StatusTable(Narrator.Table table, Function<T, List<String>> cells, Predicate<List<String>> last) {
     this.table = table;
     this.cells = cells;
     this.last = last;

@@ -23,8 +23,17 @@ public final class ResourceFile {
   /** Stands for standard input. */
   public static final String STANDARD_INPUT = "-";
 
+  private static final Form RESOURCE = new Form("resource", "apiVersion, kind, metadata and spec");
+
   private final String name;
   private final List<Document> documents;
+
+  /**
+   * What a file should hold, for messages.
+   *
+   * @param fields those at the top
+   */
+  public record Form(String noun, String fields) {}
 
   /**
    * One resource of a file.
@@ -41,23 +50,23 @@ public final class ResourceFile {
   /** Reads what a user names: a file, all files of a folder, or standard input for a dash. */
   public static List<ResourceFile> readAll(String name, InputStream in) {
     if (name.equals(STANDARD_INPUT)) {
-      return List.of(read("standard input", () -> SmallText.read(in)));
+      return List.of(read("standard input", RESOURCE, () -> SmallText.read(in)));
     }
     Path path = Flag.required("-f", name, FilePath::parse);
     return (Files.isDirectory(path) ? ResourceFolder.files(path) : List.of(path))
-        .stream().map(file -> read(file, file.toString())).toList();
+        .stream().map(file -> read(file, file.toString(), RESOURCE)).toList();
   }
 
   /** Reads a file that messages call by a label of its own. */
-  public static ResourceFile read(Path file, String label) {
+  public static ResourceFile read(Path file, String label, Form form) {
     if (Files.isDirectory(file)) {
       throw new UsageException("%s is a folder: name a file in it".formatted(label));
     }
-    return read(label, () -> SmallText.read(file));
+    return read(label, form, () -> SmallText.read(file));
   }
 
-  private static ResourceFile read(String label, Source source) {
-    return new ResourceFile(label, documents(label, text(label, source)));
+  private static ResourceFile read(String label, Form form, Source source) {
+    return new ResourceFile(label, documents(label, form, text(label, form, source)));
   }
 
   /** The resources in the order of the file; there is at least one. */
@@ -74,14 +83,15 @@ public final class ResourceFile {
     String text() throws IOException;
   }
 
-  private static String text(String label, Source source) {
+  private static String text(String label, Form form, Source source) {
     try {
       return source.text();
     } catch (NoSuchFileException e) {
       throw new UsageException(
-          "%s does not exist: name a file with a resource".formatted(label), e);
+          "%s does not exist: name a file with a %s".formatted(label, form.noun()), e);
     } catch (CharacterCodingException e) {
-      throw new FatalException("%s is no text in UTF-8".formatted(label), e);
+      throw new FatalException(
+          "%s is no text in UTF-8: save it as such, or name another file".formatted(label), e);
     } catch (IOException e) {
       throw new UsageException("%s cannot be read: %s".formatted(label, reason(e)), e);
     }
@@ -94,7 +104,7 @@ public final class ResourceFile {
         : "%s; name another file".formatted(Reason.of(exception));
   }
 
-  private static List<Document> documents(String label, String text) {
+  private static List<Document> documents(String label, Form form, String text) {
     List<YamlText.Document> documents;
     try {
       documents = YamlText.documents(text);
@@ -102,31 +112,32 @@ public final class ResourceFile {
       throw new FatalException("%s: %s".formatted(label, e.getMessage()), e);
     }
     if (documents.isEmpty()) {
-      throw new FatalException("%s is empty: it should have a resource".formatted(label));
+      throw new FatalException("%s is empty: it should have %s".formatted(label, form.fields()));
     }
     return documents.stream()
-        .map(found -> document("%s, document %d".formatted(label, found.number()), found.content()))
+        .map(
+            found ->
+                document("%s, document %d".formatted(label, found.number()), form, found.content()))
         .toList();
   }
 
-  private static Document document(String position, JsonNode content) {
+  private static Document document(String position, Form form, JsonNode content) {
     if (!content.isObject()) {
       throw new FatalException(
-          "%s is no resource: it should have apiVersion, kind, metadata and spec"
-              .formatted(position));
+          "%s is no %s: it should have %s".formatted(position, form.noun(), form.fields()));
     }
     return new Document(
         position,
-        field(position, content, "apiVersion"),
-        field(position, content, "kind"),
+        field(position, form, content, "apiVersion"),
+        field(position, form, content, "kind"),
         content.toString());
   }
 
-  private static String field(String position, JsonNode content, String name) {
+  private static String field(String position, Form form, JsonNode content, String name) {
     JsonNode field = content.path(name);
     if (field.isTextual() && !field.asText().isBlank()) {
       return field.asText();
     }
-    throw new FatalException("%s is no resource: it has no %s".formatted(position, name));
+    throw new FatalException("%s is no %s: it has no %s".formatted(position, form.noun(), name));
   }
 }

@@ -168,6 +168,9 @@ class ProgramTest {
       throws Exception {
     Path broken = Files.writeString(folder.resolve("broken"), "a: [1\nb: 2\n");
     Path pod = Files.writeString(folder.resolve("pod"), "apiVersion: v1\nkind: Pod\n");
+    Path empty = Files.createFile(folder.resolve("empty"));
+    Path text = Files.writeString(folder.resolve("text"), "127.0.0.1\n");
+    Path binary = Files.write(folder.resolve("binary"), new byte[] {(byte) 0xff, 0});
     String good = Files.readString(kubeconfig(folder, "https://127.0.0.1:1", ""));
     Path lost =
         Files.writeString(
@@ -187,6 +190,13 @@ class ProgramTest {
             ": line 2 is no YAML: expected ',' or ']', but got :\n",
             pod.toString(),
             ": it is a Pod, not a Config: name a file like ~/.kube/config\n",
+            empty.toString(),
+            " is empty: it should have apiVersion, kind, clusters, users and contexts\n",
+            text.toString(),
+            ", document 1 is no kubeconfig: it should have apiVersion, kind, clusters, users and"
+                + " contexts\n",
+            binary.toString(),
+            " is no text in UTF-8: save it as such, or name another file\n",
             lost.toString(),
             ": current-context \"gone\" is not among its contexts [x]: choose one of them\n",
             stranger.toString(),
@@ -194,6 +204,24 @@ class ProgramTest {
                 + " file with --kubeconfig or KUBECONFIG\n");
 
     assertRefused(command, mistakes);
+  }
+
+  /** A client would go on, and look for a server by a name that only pods know. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "operator -v=0 -image=i",
+        "diff -f ../deploy/samples/pmem-csi.yaml",
+        "driver -v=0 -mode=force-convert-raw-namespaces"
+      })
+  void whereNoClusterIsNamedNoneIsLookedFor(String command, @TempDir Path home) {
+    environment.put("HOME", home.toString());
+
+    assertThat(run(command)).isEqualTo(2);
+    assertThat(err())
+        .isEqualTo(
+            "pmem-csi: no cluster is named: this is no pod, and there is no ~/.kube/config; name a"
+                + " file with --kubeconfig or KUBECONFIG\n");
   }
 
   /** A client would go on, with the cluster of a pod that it is not in, or as nobody. */
@@ -503,6 +531,7 @@ class ProgramTest {
   @Test
   void operatorEndsWithAMistakeInItsConfiguration(@TempDir Path folder) throws IOException {
     Path file = Files.writeString(folder.resolve("config.yaml"), "replicas: 2\n");
+    environment.put("KUBERNETES_SERVICE_HOST", "192.0.2.1");
 
     assertThat(run("operator --config=" + file)).isEqualTo(1);
     assertThat(err()).contains(file.toString(), "replicas: is not a key").hasLineCount(1);
@@ -511,6 +540,8 @@ class ProgramTest {
 
   @Test
   void aMissingConfigurationIsNamedWithTheReason() {
+    environment.put("KUBERNETES_SERVICE_HOST", "192.0.2.1");
+
     assertThat(run("operator --config=/no/such")).isEqualTo(1);
     assertThat(err())
         .isEqualTo(

@@ -13,6 +13,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,6 +22,7 @@ public final class ProcessRunner implements CommandRunner {
 
   private static final Logger LOG = LoggerFactory.getLogger(ProcessRunner.class);
   private static final Duration DYING = Duration.ofSeconds(5);
+  private static final Pattern NOT_THERE = Pattern.compile("\\berror[:=] ?2\\b");
 
   @Override
   public CommandResult run(Command command) {
@@ -53,8 +55,16 @@ public final class ProcessRunner implements CommandRunner {
       process.getOutputStream().close();
       return process;
     } catch (IOException e) {
-      throw ToolFailedException.notStarted(command, String.valueOf(e.getMessage()));
+      throw ToolFailedException.notStarted(command, why(e));
     }
+  }
+
+  /** The JDK tells the number that the kernel has for it, among other words. */
+  private static String why(IOException e) {
+    String message = String.valueOf(e.getMessage());
+    return NOT_THERE.matcher(message).find()
+        ? "it is in no folder of PATH; install the package that has it"
+        : "%s; may this user run it?".formatted(Reason.of(e).strip());
   }
 
   private static CommandResult waitFor(Command command, Process process, AtomicBoolean killed) {

@@ -25,13 +25,14 @@ public final class ToolFailedException extends RuntimeException {
     this.stderrTail = stderr;
   }
 
-  /** The program is missing or may not be executed. */
+  /**
+   * The program is missing or may not be executed.
+   *
+   * @param why in words, with the way out
+   */
   public static ToolFailedException notStarted(Command command, String why) {
     return new ToolFailedException(
-        Reason.NOT_STARTED,
-        "cannot run %s, is it installed? %s".formatted(command.program(), why),
-        -1,
-        "");
+        Reason.NOT_STARTED, "cannot run %s: %s".formatted(command.program(), why), -1, "");
   }
 
   /** The program ended with a code that is not an answer. */

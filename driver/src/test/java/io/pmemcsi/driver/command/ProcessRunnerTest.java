@@ -51,7 +51,17 @@ class ProcessRunnerTest {
     ToolFailedException failure = failureOf(Command.of("no-such-program-here"));
 
     assertThat(failure.reason()).isEqualTo(Reason.NOT_STARTED);
-    assertThat(failure).hasMessageContaining("no-such-program-here");
+    assertThat(failure)
+        .hasMessage(
+            "cannot run no-such-program-here: it is in no folder of PATH; install the package that"
+                + " has it");
+  }
+
+  @Test
+  void aProgramThatMayNotBeRunIsToldFromAMissingOne() {
+    assertThat(failureOf(Command.of("/etc/passwd")))
+        .hasMessageStartingWith("cannot run passwd: ")
+        .hasMessageContaining("Permission denied");
   }
 
   @Test

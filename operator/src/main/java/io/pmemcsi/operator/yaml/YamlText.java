@@ -39,8 +39,8 @@ public final class YamlText {
    */
   public static List<Document> documents(String text) {
     List<Document> documents = new ArrayList<>();
+    int number = 0;
     try {
-      int number = 0;
       for (Object content : new Load(SETTINGS).loadAllFromString(text)) {
         number++;
         // a text may start or end with a separator
@@ -53,7 +53,7 @@ public final class YamlText {
           e.getProblemMark().map(mark -> "line " + (mark.getLine() + 1)).orElse("the text");
       throw new IllegalArgumentException("%s is no YAML: %s".formatted(place, e.getProblem()), e);
     } catch (YamlEngineException e) {
-      throw new IllegalArgumentException(describe(e), e);
+      throw new IllegalArgumentException(describe(number + 1, e), e);
     } catch (StackOverflowError e) {
       // the parser calls itself for each level and has no limit of its own
       throw new IllegalArgumentException(
@@ -62,11 +62,13 @@ public final class YamlText {
     return documents;
   }
 
-  private static String describe(YamlEngineException e) {
+  private static String describe(int number, YamlEngineException e) {
     // what makes numbers and bytes of texts fails in its own way, which the parser passes on
     return e.getCause() == null
-        ? "it is no YAML: " + e.getMessage()
-        : "a value does not fit its tag: correct the value, or take tags such as !!int away";
+        ? "document %d is no YAML: %s".formatted(number, e.getMessage())
+        : ("document %d has a value that does not fit its tag: correct the value, or take tags such"
+                + " as !!int away")
+            .formatted(number);
   }
 
   private static JsonNode json(int number, Object content) {

@@ -85,7 +85,7 @@ class ConfigReaderTest {
         "infrastructureNodeSelector: yes-please | infrastructureNodeSelector: must hold labels",
         "[1] | the file must hold keys and values",
         "a: [ | line 1 is no YAML: ",
-        "deploymentReplicas: !!int two | a value does not fit its tag: correct the value"
+        "deploymentReplicas: !!int two | document 1 has a value that does not fit its tag: "
       })
   void mistakeIsNamedByItsKey(String yaml, String message) {
     assertThatThrownBy(() -> ConfigReader.read(yaml))

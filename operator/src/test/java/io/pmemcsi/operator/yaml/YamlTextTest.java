@@ -34,10 +34,10 @@ class YamlTextTest {
         "a: [ | line 1 is no YAML: ",
         "{a: 1, a: 2} | line 1 is no YAML: found duplicate key a",
         "a: !!foo b | line 1 is no YAML: could not determine a constructor for the tag",
-        "{? [a] : b} | it is no YAML: Non scalar key",
-        "a: !!int foo | a value does not fit its tag: correct the value, or take tags such as",
-        "a: !!float foo | a value does not fit its tag: ",
-        "a: !!binary \"%\" | a value does not fit its tag: ",
+        "{? [a] : b} | document 1 is no YAML: Non scalar key",
+        "a: !!int foo | document 1 has a value that does not fit its tag: correct the value, or",
+        "a: !!float foo | document 1 has a value that does not fit its tag: ",
+        "a: !!binary \"%\" | document 1 has a value that does not fit its tag: ",
         "{a: &a {b: *a}} | document 1 cannot be read: it is nested too deeply, refers to itself",
         "{? : a} | document 1 cannot be read: it has what JSON cannot hold",
       })
@@ -46,6 +46,12 @@ class YamlTextTest {
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageStartingWith(message)
         .hasMessageNotContainingAny("Exception", "java.");
+  }
+
+  @Test
+  void documentWithTheMistakeIsNamed() {
+    assertThatThrownBy(() -> YamlText.documents("a: 1\n---\na: !!int foo\n"))
+        .hasMessageStartingWith("document 2 has a value that does not fit its tag: ");
   }
 
   @ParameterizedTest
