@@ -387,6 +387,25 @@ class FaultsTest {
     await().untilAsserted(() -> assertThat(events).containsExactly("ERROR 410", "END"));
   }
 
+  /** It may have missed what came before: a watch that has lost events cannot know. */
+  @Test
+  void aWatchFromTheLastMomentBeforeThePastWasForgottenIsGoneToo() throws Exception {
+    http.createConfigMap("lost");
+    http.createConfigMap("a");
+    String last = http.revision();
+    List<String> open = http.watchConfigMaps("resourceVersion=" + last);
+    kubernetes.faults().forgetHistory();
+
+    List<String> events = http.watchConfigMaps("resourceVersion=" + last);
+
+    await().untilAsserted(() -> assertThat(events).containsExactly("ERROR 410", "END"));
+    http.createConfigMap("b");
+    await().untilAsserted(() -> assertThat(open).containsExactly("ADDED b"));
+    List<String> anew = http.watchConfigMaps("resourceVersion=" + http.revision());
+    http.createConfigMap("c");
+    await().untilAsserted(() -> assertThat(anew).containsExactly("ADDED c"));
+  }
+
   @Test
   void anIdleWatchIsToldHowFarItIs() throws Exception {
     List<String> events = http.watchConfigMaps("allowWatchBookmarks=true");

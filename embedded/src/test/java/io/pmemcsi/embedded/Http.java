@@ -57,6 +57,11 @@ final class Http {
     return names;
   }
 
+  /** That of a list, from which a watch can go on. */
+  String revision() throws IOException, InterruptedException {
+    return Json.text(get(CONFIG_MAPS).body(), "metadata", "resourceVersion");
+  }
+
   Answer send(String method, String path, String contentType, String body)
       throws IOException, InterruptedException {
     HttpRequest request =

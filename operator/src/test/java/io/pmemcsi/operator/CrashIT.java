@@ -25,6 +25,7 @@ import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.awaitility.core.ConditionTimeoutException;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -312,10 +313,15 @@ class CrashIT {
       } else {
         action.run();
       }
-      await("write %d, events %s".formatted(number, events))
-          .ignoreExceptions()
-          .atMost(LIMIT)
-          .until(done::getAsBoolean);
+      awaitThat("done with it: write %d, events %s".formatted(number, events), done);
+    }
+
+    private void awaitThat(String what, BooleanSupplier reached) {
+      try {
+        await(what).ignoreExceptions().atMost(LIMIT).until(reached::getAsBoolean);
+      } catch (ConditionTimeoutException e) {
+        throw new AssertionError("%s; %s".formatted(e.getMessage(), embedded.situation()), e);
+      }
     }
 
     /**
@@ -337,10 +343,7 @@ class CrashIT {
           });
       action.run();
       // a run may need one write less than another, when two changes are seen at once
-      await()
-          .ignoreExceptions()
-          .atMost(LIMIT)
-          .until(() -> faults.isCutOff() || done.getAsBoolean());
+      awaitThat("at write " + number, () -> faults.isCutOff() || done.getAsBoolean());
       embedded.stop();
       faults.release();
     }

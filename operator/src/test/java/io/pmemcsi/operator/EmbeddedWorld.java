@@ -2,22 +2,31 @@ package io.pmemcsi.operator;
 
 import static org.awaitility.Awaitility.await;
 
+import com.sun.management.HotSpotDiagnosticMXBean;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.pmemcsi.embedded.EmbeddedKubernetes;
 import io.pmemcsi.embedded.fault.Faults;
+import io.pmemcsi.embedded.fault.SeenRequest;
 import io.pmemcsi.testbed.kubernetes.Clients;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
 import java.time.Clock;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /** One embedded cluster with at most one operator, in which things can go wrong as it is told. */
 final class EmbeddedWorld implements AutoCloseable {
 
   static final String NAMESPACE = "pmem-csi";
   static final String IMAGE = "image:one";
+  private static final int LAST_REQUESTS = 40;
 
   private final EmbeddedKubernetes server = EmbeddedKubernetes.start();
   private final KubernetesClient client = client(server);
@@ -69,6 +78,33 @@ final class EmbeddedWorld implements AutoCloseable {
 
   int writes() {
     return server.requests().writes().size();
+  }
+
+  /** For messages about an operator that does not move: what goes on between it and its server. */
+  String situation() {
+    List<SeenRequest> all = server.requests().all();
+    return """
+    %d watches are open, clients are %s, threads are in %s; the last requests:
+    %s\
+    """
+        .formatted(
+            server.openWatches(),
+            faults().isCutOff() ? "cut off" : "let in",
+            dumpThreads(),
+            all.subList(Math.max(0, all.size() - LAST_REQUESTS), all.size()).stream()
+                .map(SeenRequest::toString)
+                .collect(Collectors.joining("\n")));
+  }
+
+  private static Path dumpThreads() {
+    Path file = Path.of("target", "threads-" + System.nanoTime()).toAbsolutePath();
+    try {
+      ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class)
+          .dumpThreads(file.toString(), HotSpotDiagnosticMXBean.ThreadDumpFormat.TEXT_PLAIN);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return file;
   }
 
   /** Events follow on the status: what comes then is not the operator's answer to a change. */

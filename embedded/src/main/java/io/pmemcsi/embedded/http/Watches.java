@@ -58,17 +58,15 @@ public final class Watches {
       WatchStream stream, ApiRequest request, Optional<Long> from, long generation, long deadline)
       throws IOException, InterruptedException {
     boolean bookmarks = request.query().getOrDefault("allowWatchBookmarks", "").equals("true");
+    if (from.isPresent() && !store.remembers(from.get())) {
+      expire(stream, from.get(), store.revision());
+      return;
+    }
     long position = from.isPresent() ? from.get() : existing(stream, request);
     while (generation == ended.get() && System.nanoTime() < deadline) {
       Store.News news = store.await(position, next(deadline));
       if (news.expired()) {
-        stream.error(
-            ApiException.of(
-                    410,
-                    "Expired",
-                    "too old resource version: %d (%d)".formatted(position, news.revision()))
-                .answer()
-                .body());
+        expire(stream, position, news.revision());
         return;
       }
       if (generation != ended.get()) {
@@ -85,6 +83,11 @@ public final class Watches {
     if (generation != ended.get()) {
       throw new CutException();
     }
+  }
+
+  private static void expire(WatchStream stream, long wanted, long now) throws IOException {
+    String message = "too old resource version: %d (%d)".formatted(wanted, now);
+    stream.error(ApiException.of(410, "Expired", message).answer().body());
   }
 
   /** The version from which on changes are wanted; empty where what is there is wanted first. */

@@ -20,6 +20,7 @@ public final class Store {
   private final List<Change> history = new ArrayList<>();
   private long revision = 1;
   private long compacted = 1;
+  private long oldest = 1;
   private long wakeUps;
 
   /** What happened after a revision, and how far the answer reaches. */
@@ -59,11 +60,17 @@ public final class Store {
     changed.signalAll();
   }
 
-  /** Forgets the history so far, so that watches from the past have to start anew. */
+  /**
+   * Forgets the history so far, so that whoever comes from the past has to start anew, from the
+   * last revision too: a watcher that has seen it may have missed what came before. Those who watch
+   * now go on.
+   */
   public void compact() {
     lock.lock();
     try {
       forget(history.size());
+      revision++;
+      oldest = revision;
     } finally {
       lock.unlock();
     }
@@ -72,6 +79,7 @@ public final class Store {
   private void forget(int changes) {
     if (changes > 0) {
       compacted = history.get(changes - 1).revision();
+      oldest = Math.max(oldest, compacted);
       history.subList(0, changes).clear();
     }
   }
@@ -114,11 +122,11 @@ public final class Store {
     }
   }
 
-  /** Whether the history still reaches back to a revision. */
+  /** Whether a list or watch may start from a revision. */
   public boolean remembers(long wanted) {
     lock.lock();
     try {
-      return wanted >= compacted;
+      return wanted >= oldest;
     } finally {
       lock.unlock();
     }
