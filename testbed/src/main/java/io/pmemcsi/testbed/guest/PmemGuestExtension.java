@@ -1,17 +1,24 @@
 package io.pmemcsi.testbed.guest;
 
 import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
- * Boots a guest when the first test asks for it, and switches it off after the last test of the
- * JVM.
+ * Boots a guest when the first test asks for it, and switches it off when the JVM ends. No store of
+ * JUnit keeps it that long: where several JVMs share the classes of a module, each class is a run
+ * of its own for JUnit, and would get a machine of its own.
  */
 final class PmemGuestExtension implements ParameterResolver {
-  private static final ExtensionContext.Namespace GUESTS =
-      ExtensionContext.Namespace.create(PmemGuestExtension.class);
+  private static final Map<GuestConfig, PmemGuest> GUESTS = new ConcurrentHashMap<>();
+
+  static {
+    Runtime.getRuntime()
+        .addShutdownHook(new Thread(() -> GUESTS.values().forEach(PmemGuest::close)));
+  }
 
   @Override
   public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
@@ -25,8 +32,7 @@ final class PmemGuestExtension implements ParameterResolver {
         wanted == null
             ? GuestConfig.DEFAULT
             : GuestConfig.DEFAULT.withNvdimms(wanted.nvdimms(), wanted.nvdimmMiB());
-    ExtensionContext.Store store = context.getRoot().getStore(GUESTS);
-    return store.computeIfAbsent(config, PmemGuestExtension::boot, PmemGuest.class);
+    return GUESTS.computeIfAbsent(config, PmemGuestExtension::boot);
   }
 
   private static PmemGuest boot(GuestConfig config) {

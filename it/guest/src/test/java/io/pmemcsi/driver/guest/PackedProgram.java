@@ -45,9 +45,6 @@ final class PackedProgram {
   private static final Path ROOT = Path.of("../..");
   private static final Path BUILT = ROOT.resolve("app/target");
 
-  /** A copy of our own: whoever else uses what was built may change it meanwhile. */
-  private static final Path PACKED = Path.of("target/packed").toAbsolutePath();
-
   private static final Set<Path> INSTALLED = new HashSet<>();
 
   private PackedProgram() {}
@@ -58,30 +55,25 @@ final class PackedProgram {
 
   /** Once for each guest; a program that was built anew takes the place of the old one. */
   static synchronized void install(PmemGuest guest) {
-    try {
-      if (INSTALLED.isEmpty()) {
-        pack();
-      }
-      if (INSTALLED.add(guest.program())) {
-        copyAll(PACKED, guest.program());
-        Path runtime = guest.program().resolve("lib/pmem-csi/runtime");
-        Files.deleteIfExists(runtime);
-        Files.createSymbolicLink(runtime, Path.of("/jdk"));
-      }
-    } catch (IOException e) {
-      throw new UncheckedIOException("cannot put the program into " + guest.program(), e);
+    Path program = guest.program();
+    if (!INSTALLED.add(program)) {
+      return;
     }
-  }
-
-  private static void pack() throws IOException {
-    copy(ROOT.resolve("bin/pmem-csi"), PACKED.resolve("bin/pmem-csi"));
-    copy(ROOT.resolve("bin/pmem-csi"), PACKED.resolve("bin/pmem-csi-driver"));
-    copy(ROOT.resolve("build/train-aot"), PACKED.resolve("build/train-aot"));
-    copy(ROOT.resolve("build/find-jdk"), PACKED.resolve("build/find-jdk"));
-    copy(BUILT.resolve("pmem-csi.jar"), PACKED.resolve("lib/pmem-csi/pmem-csi.jar"));
-    copyAll(BUILT.resolve("lib"), PACKED.resolve("lib/pmem-csi/lib"));
-    // at once where there is a cache for this build
-    train(0, PACKED.resolve("build/train-aot").toString());
+    try {
+      // at once where there is a cache for this build
+      train(0, ROOT.resolve("build/train-aot").toString());
+      copy(ROOT.resolve("bin/pmem-csi"), program.resolve("bin/pmem-csi"));
+      copy(ROOT.resolve("bin/pmem-csi"), program.resolve("bin/pmem-csi-driver"));
+      Path home = program.resolve("lib/pmem-csi");
+      copy(BUILT.resolve("pmem-csi.jar"), home.resolve("pmem-csi.jar"));
+      copyAll(BUILT.resolve("lib"), home.resolve("lib"));
+      copyAll(BUILT.resolve("aot"), home.resolve("aot"));
+      Path runtime = home.resolve("runtime");
+      Files.deleteIfExists(runtime);
+      Files.createSymbolicLink(runtime, Path.of("/jdk"));
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot put the program into " + program, e);
+    }
   }
 
   /**
@@ -118,12 +110,16 @@ final class PackedProgram {
   }
 
   private static void train(int exitCode, String... command) throws IOException {
-    Path log = Path.of("target/training.log");
+    Path log = Files.createTempFile("training", ".log");
     ProcessBuilder training = new ProcessBuilder(command);
     training.environment().put("PMEM_CSI_JDK", System.getProperty("java.home"));
     Process process = training.redirectErrorStream(true).redirectOutput(log.toFile()).start();
-    if (process.onExit().join().exitValue() != exitCode) {
-      throw new IOException(Files.readString(log));
+    try {
+      if (process.onExit().join().exitValue() != exitCode) {
+        throw new IOException(Files.readString(log));
+      }
+    } finally {
+      Files.delete(log);
     }
   }
 

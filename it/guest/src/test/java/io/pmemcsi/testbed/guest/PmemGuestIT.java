@@ -31,9 +31,9 @@ class PmemGuestIT {
     assertThat(result).isEqualTo(new ExecResult(124, "before\n", ""));
   }
 
-  /** That they survive a reboot is part of what DirectDriverIT shows. */
+  /** That they survive is what DirectDriverIT shows by a reboot and LvmDriverIT by a power cut. */
   @Test
-  void volumesWithDaxSurviveAPowerCut() {
+  void volumesOfBothKindsHaveDax() {
     guest.initLabels();
     assertThat(guest.run("ndctl list -R | jq length")).isEqualTo("2");
     guest.run(
@@ -47,20 +47,21 @@ class PmemGuestIT {
         lvcreate -q -y -n large -L 500M group0
         mkfs.ext4 -q -b 4096 /dev/group0/small
         mkfs.xfs -q -b size=4096 /dev/group0/large
-        mkfs.ext4 -q -b 4096 /dev/$(ndctl list -N | jq -r '.[]|select(.name=="first").blockdev')
+        first=/dev/$(ndctl list -N | jq -r '.[]|select(.name=="first").blockdev')
+        mkfs.ext4 -q -b 4096 $first
+        mkdir -p /mnt/small /mnt/large /mnt/first
+        mount -o dax=always /dev/group0/small /mnt/small
+        mount -o dax=always /dev/group0/large /mnt/large
+        mount -o dax=always $first /mnt/first
         """);
-    mountAll();
     for (String folder : new String[] {"small", "large", "first"}) {
       guest.run("echo %s > /mnt/%s/file".formatted(folder, folder));
       assertThat(isDax("/mnt/" + folder + "/file")).as(folder).isTrue();
     }
     assertThat(isDax("/disk")).isFalse();
 
-    guest.run("sync");
-    guest.powerCut();
-    mountAll();
-    assertThat(guest.run("cat /mnt/*/file")).isEqualTo("first\nlarge\nsmall");
-    assertThat(isDax("/mnt/small/file")).isTrue();
+    guest.run("umount /mnt/small /mnt/large /mnt/first; vgremove -q -f -y group0");
+    guest.initLabels();
   }
 
   @Test
@@ -77,17 +78,6 @@ class PmemGuestIT {
     program.kill();
     assertThat(program.isRunning()).isFalse();
     assertThat(ask(port, "anybody?")).isEmpty();
-  }
-
-  private void mountAll() {
-    guest.run(
-        """
-        set -e
-        mkdir -p /mnt/small /mnt/large /mnt/first
-        mount -o dax=always /dev/group0/small /mnt/small
-        mount -o dax=always /dev/group0/large /mnt/large
-        mount -o dax=always /dev/$(ndctl list -N | jq -r '.[]|select(.name=="first").blockdev') /mnt/first
-        """);
   }
 
   private boolean isDax(String path) {
