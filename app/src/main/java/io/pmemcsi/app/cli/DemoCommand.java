@@ -5,6 +5,8 @@ import io.pmemcsi.app.settings.Flag;
 import io.pmemcsi.base.log.LogFormat;
 import io.pmemcsi.base.log.Logging;
 import io.pmemcsi.base.log.Verbosity;
+import java.util.EnumSet;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -25,6 +27,12 @@ final class DemoCommand implements Callable<Integer> {
       description = "Log level, to see what the parts say themselves (default 0: warnings only).")
   private int verbosity;
 
+  @Option(
+      names = "--only",
+      paramLabel = "HALF",
+      description = "What to show: operator or driver (default: both).")
+  private String only = "";
+
   private final Surroundings surroundings;
 
   DemoCommand(Surroundings surroundings) {
@@ -37,7 +45,11 @@ final class DemoCommand implements Callable<Integer> {
         Flag.required(
             "-v", Integer.toString(verbosity), text -> new Verbosity(Integer.parseInt(text)));
     Logging.configure(LogFormat.TEXT, level);
-    Demo.run(surroundings.out());
+    Demo.run(
+        surroundings.out(),
+        Flag.optional("--only", only, Demo.Half::parse)
+            .map(Set::of)
+            .orElse(EnumSet.allOf(Demo.Half.class)));
     return 0;
   }
 }
