@@ -51,7 +51,7 @@ final class DriverCommand implements Callable<Integer> {
 
   /** Takes a command line of the simplest form; false when picocli has to look at it. */
   boolean takes(List<String> arguments) {
-    return PlainFlags.set(arguments, flags, log);
+    return PlainFlags.set(arguments, List.of(flags, log));
   }
 
   @Override

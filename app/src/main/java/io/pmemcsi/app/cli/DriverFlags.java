@@ -10,10 +10,11 @@ import io.pmemcsi.base.names.DriverName;
 import io.pmemcsi.driver.csi.Endpoint;
 import io.pmemcsi.driver.volume.DeviceMode;
 import java.util.List;
+import java.util.Optional;
 import picocli.CommandLine.Option;
 
 /** The documented flags of the driver, with their documented defaults. */
-final class DriverFlags {
+final class DriverFlags implements PlainFlags {
 
   /** Those that belong to parts which are not in this release, or never were in this program. */
   static final List<String> WITHOUT_EFFECT =
@@ -121,6 +122,28 @@ final class DriverFlags {
       order = 12,
       description = "The same over plain HTTP, behind a proxy that does TLS (not in this release).")
   private String insecureSchedulerListen = "";
+
+  @Override
+  public Optional<Runnable> setting(String name, String value) {
+    return switch (name) {
+      case "--mode" -> Optional.of(() -> mode = value);
+      case "--drivername" -> Optional.of(() -> driverName = value);
+      case "--nodeid" -> Optional.of(() -> nodeId = value);
+      case "--endpoint" -> Optional.of(() -> endpoint = value);
+      case "--deviceManager" -> Optional.of(() -> deviceManager = value);
+      case "--statePath" -> Optional.of(() -> statePath = value);
+      case "--pmemPercentage" ->
+          value.matches("\\d{1,9}")
+              ? Optional.of(() -> pmemPercentage = Integer.parseInt(value))
+              : Optional.empty();
+      case "--metricsListen" -> Optional.of(() -> metricsListen = value);
+      case "--metricsPath" -> Optional.of(() -> metricsPath = value);
+      case "--nodeSelector" -> Optional.of(() -> nodeSelector = value);
+      case "--schedulerListen" -> Optional.of(() -> schedulerListen = value);
+      case "--insecureSchedulerListen" -> Optional.of(() -> insecureSchedulerListen = value);
+      default -> Optional.empty();
+    };
+  }
 
   /** The flags as checked values. */
   DriverSettings settings(Surroundings surroundings) {

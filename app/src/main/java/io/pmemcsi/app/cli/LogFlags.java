@@ -5,10 +5,11 @@ import io.pmemcsi.base.log.LogFormat;
 import io.pmemcsi.base.log.Logging;
 import io.pmemcsi.base.log.Verbosity;
 import java.util.List;
+import java.util.Optional;
 import picocli.CommandLine.Option;
 
 /** The flags about log output that operator and driver share. */
-final class LogFlags {
+final class LogFlags implements PlainFlags {
 
   /** Accepted without a word: they ask for what is done anyway. */
   static final List<String> ALWAYS_SO =
@@ -41,6 +42,15 @@ final class LogFlags {
       order = 101,
       description = "Form of log lines: text or json (default text).")
   private String format = "text";
+
+  @Override
+  public Optional<Runnable> setting(String name, String value) {
+    return switch (name) {
+      case "-v", "--v" -> Optional.of(() -> verbosity = value);
+      case "--logging-format" -> Optional.of(() -> format = value);
+      default -> Optional.empty();
+    };
+  }
 
   /** Starts logging as asked for. */
   void apply() {

@@ -2,52 +2,81 @@ package io.pmemcsi.app.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.reflect.Field;
 import java.util.List;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine.Option;
 
 class PlainFlagsTest {
 
-  private static final class Flags {
-    @Option(names = {"-v", "--v"})
-    private String level = "3";
-
-    @Option(names = "--percentage")
-    private int percentage = 100;
-
-    @Option(names = "--on")
-    private boolean on;
-  }
-
-  private final Flags flags = new Flags();
+  private final DriverFlags driver = new DriverFlags();
+  private final LogFlags log = new LogFlags();
 
   @Test
-  void theLastValueOfAFlagCounts() {
-    assertThat(PlainFlags.set(List.of("--v=4", "--percentage=50", "--percentage=60"), flags))
-        .isTrue();
+  void theLastValueOfAFlagCounts() throws Exception {
+    assertThat(set("--v=4", "--pmemPercentage=50", "--pmemPercentage=60")).isTrue();
 
-    assertThat(flags.level).isEqualTo("4");
-    assertThat(flags.percentage).isEqualTo(60);
+    assertThat(value(log, "verbosity")).isEqualTo("4");
+    assertThat(value(driver, "pmemPercentage")).isEqualTo(60);
   }
 
   @Test
-  void theLastValueCountsInWhicheverSpelling() {
-    PlainFlags.set(List.of("-v=0", "--v=4"), flags);
-    assertThat(flags.level).isEqualTo("4");
+  void theLastValueCountsInWhicheverSpelling() throws Exception {
+    set("-v=0", "--v=4");
+    assertThat(value(log, "verbosity")).isEqualTo("4");
 
-    PlainFlags.set(List.of("--v=4", "-v=0"), flags);
-    assertThat(flags.level).isEqualTo("0");
+    set("--v=4", "-v=0");
+    assertThat(value(log, "verbosity")).isEqualTo("0");
   }
 
   @ParameterizedTest
-  @ValueSource(
-      strings = {"--unknown=1", "--v", "audit", "--percentage=many", "--on=true", "--help"})
-  void whatIsNotPlainIsLeftAloneAsAWhole(String argument) {
-    assertThat(PlainFlags.set(List.of("--v=4", argument), flags)).isFalse();
+  @ValueSource(strings = {"--unknown=1", "--v", "audit", "--pmemPercentage=many", "--help"})
+  void whatIsNotPlainIsLeftAloneAsAWhole(String argument) throws Exception {
+    assertThat(set("--v=4", argument)).isFalse();
 
-    assertThat(flags.level).isEqualTo("3");
-    assertThat(flags.on).isFalse();
+    assertThat(value(log, "verbosity")).isEqualTo("3");
+  }
+
+  static Stream<Supplier<PlainFlags>> holders() {
+    return Stream.of(DriverFlags::new, LogFlags::new);
+  }
+
+  /** What picocli is told by annotations, and what it is not asked for. */
+  @ParameterizedTest
+  @MethodSource("holders")
+  void everyFlagIsSetAsPicocliWouldSetIt(Supplier<PlainFlags> holder) throws Exception {
+    List<Field> flags =
+        Stream.of(holder.get().getClass().getDeclaredFields())
+            .filter(field -> field.isAnnotationPresent(Option.class))
+            .toList();
+    assertThat(flags).isNotEmpty();
+    for (Field flag : flags) {
+      for (String name : flag.getAnnotation(Option.class).names()) {
+        PlainFlags changed = holder.get();
+        changed.setting(name, "71").orElseThrow(() -> new AssertionError(name)).run();
+
+        for (Field field : flags) {
+          boolean meant = field.equals(flag);
+          assertThat(String.valueOf(value(changed, field.getName())).equals("71"))
+              .as(name + " sets " + field.getName())
+              .isEqualTo(meant);
+        }
+      }
+    }
+  }
+
+  private boolean set(String... arguments) {
+    return PlainFlags.set(List.of(arguments), List.of(driver, log));
+  }
+
+  private static Object value(PlainFlags holder, String name) throws ReflectiveOperationException {
+    Field field = holder.getClass().getDeclaredField(name);
+    field.setAccessible(true);
+    return field.get(holder);
   }
 }
