@@ -127,6 +127,9 @@ final class WatchStream {
 
   /** Says how far the watcher has come, though nothing happened to its objects. */
   void bookmark(long revision) throws IOException {
+    if (!heldBack.isEmpty()) {
+      return; // whoever went on from there would never be told of them
+    }
     ObjectNode object = Json.object().put("kind", type.kind()).put("apiVersion", type.apiVersion());
     object.putObject("metadata").put("resourceVersion", Long.toString(revision));
     write(Json.object().put("type", "BOOKMARK").set("object", object));

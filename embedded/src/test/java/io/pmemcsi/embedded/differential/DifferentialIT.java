@@ -36,7 +36,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class DifferentialIT {
   private static final int GENERATED = Boolean.getBoolean("pmem-csi.campaign") ? 400 : 12;
-  private static final long SEED = Long.getLong("differential.seed", 20L);
+  private static final long SEED = Long.getLong("pmem-csi.differential.seed", 20L);
 
   private static EmbeddedKubernetes kubernetes;
   private static KubernetesClient embedded;
