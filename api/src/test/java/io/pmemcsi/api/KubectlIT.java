@@ -1,6 +1,7 @@
 package io.pmemcsi.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.pmemcsi.testbed.kubernetes.Cluster;
@@ -8,6 +9,7 @@ import io.pmemcsi.testbed.kubernetes.Kubectl;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -48,6 +50,29 @@ class KubectlIT {
   /** The server publishes the schema of a kind a little later than the kind. */
   private static String explain(Cluster cluster, String path) {
     return await().ignoreExceptions().until(() -> run(cluster, "explain", path), text -> true);
+  }
+
+  /** The server itself would drop it, and the user would never know. */
+  @Test
+  void aMisspeltFieldIsRefused(Cluster cluster, @TempDir Path folder) throws IOException {
+    Path file =
+        Files.writeString(
+            folder.resolve("misspelt.yaml"),
+            """
+            apiVersion: pmem-csi.intel.com/v1beta1
+            kind: PmemCSIDeployment
+            metadata: {name: misspelt.example.com}
+            spec: {devicemode: direct}
+            """);
+
+    // with the schema, which the server publishes a little later than the kind
+    await()
+        .untilAsserted(
+            () ->
+                assertThatThrownBy(
+                        () -> run(cluster, "apply", "--dry-run=server", "-f", file.toString()))
+                    .hasMessageContaining("unknown field")
+                    .hasMessageContaining("devicemode"));
   }
 
   @Test

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The program as users start it. */
 class LauncherIT {
@@ -214,6 +215,25 @@ class LauncherIT {
     assertThat(process.exitValue()).isEqualTo(1);
     assertThat(err().lines()).hasSize(1);
     assertThat("pmem-csi: " + Files.readString(log)).isEqualTo(err());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"version", "render -f ../deploy/samples/pmem-csi.yaml", "render --help"})
+  void outputThatIsLostIsAFailure(String line) throws Exception {
+    List<String> command = new ArrayList<>(List.of("../bin/pmem-csi"));
+    command.addAll(List.of(line.split(" ")));
+    Process process =
+        new ProcessBuilder(command)
+            .redirectOutput(Path.of("/dev/full").toFile())
+            .redirectError(folder.resolve("err").toFile())
+            .start();
+
+    assertThat(process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    assertThat(err())
+        .isEqualTo(
+            "pmem-csi: standard output cannot be written: is the disk full, or has its reader"
+                + " gone?\n");
+    assertThat(process.exitValue()).isEqualTo(1);
   }
 
   private Process start(String name, List<String> arguments, String... environment)

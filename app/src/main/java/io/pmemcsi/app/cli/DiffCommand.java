@@ -99,7 +99,7 @@ final class DiffCommand implements Callable<Integer> {
       throw e;
     } catch (FatalException e) {
       throw new UsageException(String.valueOf(e.getMessage()), e);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       throw new UsageException("this should not have happened: " + e, e);
     }
   }
@@ -136,7 +136,7 @@ final class DiffCommand implements Callable<Integer> {
               .formatted(server, Refusal.reason(e)),
           e);
     }
-    surroundings.out().flush();
+    surroundings.requireWritten();
     return same ? SAME : DIFFERENT;
   }
 

@@ -44,10 +44,17 @@ public final class Program implements Runnable {
         }
       }
       CommandLine program = commandLine(surroundings);
-      return program
-          .setParameterExceptionHandler((exception, given) -> ending.wrongCommandLine(exception))
-          .setExecutionExceptionHandler((exception, command, result) -> ending.failed(exception))
-          .execute(GoFlags.normalize(arguments, program).toArray(String[]::new));
+      int code =
+          program
+              .setParameterExceptionHandler(
+                  (exception, given) -> ending.wrongCommandLine(exception))
+              .setExecutionExceptionHandler(
+                  (exception, command, result) -> ending.failed(exception))
+              .execute(GoFlags.normalize(arguments, program).toArray(String[]::new));
+      if (code == 0) {
+        surroundings.requireWritten();
+      }
+      return code;
     } catch (Exception | Error e) {
       // picocli handles no errors, and nobody is to see a stack trace
       return ending.failed(e);

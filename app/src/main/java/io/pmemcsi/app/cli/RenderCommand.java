@@ -71,7 +71,6 @@ final class RenderCommand implements Callable<Integer> {
             .map(document -> rendering.yaml(objects(rendering, document, facts)))
             .toList();
     rendered.forEach(surroundings.out()::print);
-    surroundings.out().flush();
     return 0;
   }
 

@@ -1,5 +1,6 @@
 package io.pmemcsi.app.cli;
 
+import io.pmemcsi.base.error.FatalException;
 import java.io.InputStream;
 import java.io.PrintStream;
 import java.util.Map;
@@ -15,6 +16,18 @@ public record Surroundings(
   /** Those of this process. */
   public static Surroundings ofProcess() {
     return new Surroundings(System.getenv(), System.in, System.out, System.err);
+  }
+
+  /**
+   * Makes sure that what was said has arrived: a stream keeps to itself that it could not write.
+   *
+   * @throws FatalException if it has not
+   */
+  void requireWritten() {
+    if (out.checkError()) {
+      throw new FatalException(
+          "standard output cannot be written: is the disk full, or has its reader gone?");
+    }
   }
 
   /** A variable of the environment; empty text where it is not set. */

@@ -22,6 +22,8 @@ import java.util.Optional;
 final class DriverHalf {
 
   private static final List<String> TOOLS = List.of("mkfs.ext4", "losetup", "blkid");
+  private static final String CAPABILITIES = "CapEff:";
+  private static final long SYS_ADMIN = 1L << 21;
   private static final List<String> FOLDERS =
       List.of("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin");
 
@@ -97,11 +99,13 @@ final class DriverHalf {
   /** What this machine lacks for the driver. */
   static Optional<String> obstacle() {
     try {
-      boolean root =
-          Files.readAllLines(Path.of("/proc/self/status")).stream()
-              .anyMatch(line -> line.matches("Uid:\\s+\\d+\\s+0\\s.*"));
-      if (!root) {
+      List<String> status = Files.readAllLines(Path.of("/proc/self/status"));
+      if (status.stream().noneMatch(line -> line.matches("Uid:\\s+\\d+\\s+0\\s.*"))) {
         return Optional.of("this process is not root");
+      }
+      if (status.stream().noneMatch(DriverHalf::allowsMounts)) {
+        return Optional.of(
+            "root may not mount here (it lacks CAP_SYS_ADMIN, as in most containers)");
       }
     } catch (IOException e) {
       return Optional.of("this is no Linux with /proc");
@@ -113,5 +117,11 @@ final class DriverHalf {
         .filter(tool -> FOLDERS.stream().noneMatch(at -> Files.isExecutable(Path.of(at, tool))))
         .findFirst()
         .map(tool -> "this machine has no %s (build/tools installs it)".formatted(tool));
+  }
+
+  private static boolean allowsMounts(String line) {
+    return line.startsWith(CAPABILITIES)
+        && (Long.parseUnsignedLong(line.substring(CAPABILITIES.length()).strip(), 16) & SYS_ADMIN)
+            != 0;
   }
 }

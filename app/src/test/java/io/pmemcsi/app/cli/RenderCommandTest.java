@@ -287,7 +287,7 @@ class RenderCommandTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"new", "1", "0.9", "1.19", "1.30garbage", "1.99999999999"})
+  @CsvSource({"new", "1", "0.9", "1.19", "1.30garbage", "1.30.bogus", "1.30.", "1.99999999999"})
   void wrongVersionsAreRefused(String version) {
     assertThat(run("render", "-f", "-", "--kubernetes-version", version)).isEqualTo(2);
     assertThat(err())

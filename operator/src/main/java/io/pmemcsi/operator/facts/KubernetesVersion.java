@@ -12,7 +12,8 @@ public record KubernetesVersion(int major, int minor) implements Comparable<Kube
   /** The newest version whose objects the tests compare; later ones are treated alike. */
   public static final KubernetesVersion NEWEST_KNOWN = new KubernetesVersion(1, 36);
 
-  private static final Pattern TEXT = Pattern.compile("v?(\\d{1,4})\\.(\\d{1,4})([-+.].*)?");
+  private static final Pattern TEXT =
+      Pattern.compile("v?(\\d{1,4})\\.(\\d{1,4})(\\.\\d+)?([-+].*)?");
 
   /** Reads {@code 1.20}, {@code v1.20.2} or {@code 1.20+}. */
   public static KubernetesVersion parse(String text) {
