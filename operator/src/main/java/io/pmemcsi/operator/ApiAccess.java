@@ -27,7 +27,11 @@ public final class ApiAccess {
       Config config =
           kubeconfig.map(ApiAccess::config).orElseGet(() -> new ConfigBuilder().build());
       config.setRequestRetryBackoffLimit(RETRIES);
-      return new KubernetesClientBuilder().withConfig(config).build();
+      return new KubernetesClientBuilder()
+          .withConfig(config)
+          .withHttpClientBuilderConsumer(
+              http -> http.addOrReplaceInterceptor("watches in ASCII", new WatchesInAscii()))
+          .build();
     } catch (RuntimeException e) {
       throw new UsageException(
           "%s cannot be used: %s; correct it or name another file with --kubeconfig or KUBECONFIG"
