@@ -52,17 +52,21 @@ final class DriverHalf {
     }
   }
 
+  /** A driver that keeps all that it has in one folder. */
+  static DriverSettings settings(Path folder) {
+    return new DriverSettings(
+        new DriverName("pmem-csi.intel.com"),
+        "demo-node",
+        new Endpoint(folder.resolve("csi.sock")),
+        folder.resolve("state"),
+        DeviceMode.FILE,
+        50,
+        Optional.empty(),
+        "/metrics");
+  }
+
   private void drive(Path folder) {
-    DriverSettings settings =
-        new DriverSettings(
-            new DriverName("pmem-csi.intel.com"),
-            "demo-node",
-            new Endpoint(folder.resolve("csi.sock")),
-            folder.resolve("state"),
-            DeviceMode.FILE,
-            50,
-            Optional.empty(),
-            "/metrics");
+    DriverSettings settings = settings(folder);
     long start = System.nanoTime();
     try (NodeDriver _ = NodeDriver.start(settings);
         CsiClient client = new CsiClient(settings.endpoint().socket())) {

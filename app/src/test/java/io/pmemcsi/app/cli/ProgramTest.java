@@ -18,10 +18,12 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ProgramTest {
@@ -157,14 +159,16 @@ class ProgramTest {
         .hasLineCount(1);
   }
 
-  /** Three commands talk to a cluster, and whoever calls them names it by the same variable. */
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
+  /** Whoever calls them names it by the same variable. */
+  static Stream<String> thoseThatTalkToACluster() {
+    return Stream.of(
         "operator -v=0 -image=i",
         "diff -f ../deploy/samples/pmem-csi.yaml",
-        "driver -v=0 -mode=force-convert-raw-namespaces"
-      })
+        "driver -v=0 -mode=force-convert-raw-namespaces");
+  }
+
+  @ParameterizedTest
+  @MethodSource("thoseThatTalkToACluster")
   void aBrokenKubeconfigIsNamedOnceAndEndsEveryCommandAlike(String command, @TempDir Path folder)
       throws Exception {
     Path broken = Files.writeString(folder.resolve("broken"), "a: [1\nb: 2\n");
@@ -209,12 +213,7 @@ class ProgramTest {
 
   /** A client would go on, and look for a server by a name that only pods know. */
   @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "operator -v=0 -image=i",
-        "diff -f ../deploy/samples/pmem-csi.yaml",
-        "driver -v=0 -mode=force-convert-raw-namespaces"
-      })
+  @MethodSource("thoseThatTalkToACluster")
   void whereNoClusterIsNamedNoneIsLookedFor(String command, @TempDir Path home) {
     environment.put("HOME", home.toString());
 
@@ -227,12 +226,7 @@ class ProgramTest {
 
   /** A client would go on, with the cluster of a pod that it is not in, or as nobody. */
   @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "operator -v=0 -image=i",
-        "diff -f ../deploy/samples/pmem-csi.yaml",
-        "driver -v=0 -mode=force-convert-raw-namespaces"
-      })
+  @MethodSource("thoseThatTalkToACluster")
   void aKubeconfigThatNamesNoClusterOrNobodyIsRefused(String command, @TempDir Path folder)
       throws Exception {
     String good = Files.readString(kubeconfig(folder, "https://127.0.0.1:1", ""));

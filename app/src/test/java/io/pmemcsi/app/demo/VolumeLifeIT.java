@@ -3,17 +3,13 @@ package io.pmemcsi.app.demo;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pmemcsi.base.error.FatalException;
-import io.pmemcsi.base.names.DriverName;
 import io.pmemcsi.driver.DriverSettings;
 import io.pmemcsi.driver.NodeDriver;
-import io.pmemcsi.driver.csi.Endpoint;
-import io.pmemcsi.driver.volume.DeviceMode;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -23,16 +19,7 @@ class VolumeLifeIT {
   @Test
   void diskThatDoesNotPlayAlongIsNamedInWords(@TempDir Path folder) throws Exception {
     Path noFolder = Files.writeString(folder.resolve("file"), "");
-    DriverSettings settings =
-        new DriverSettings(
-            new DriverName("demo.example.com"),
-            "here",
-            new Endpoint(folder.resolve("csi.sock")),
-            folder.resolve("state"),
-            DeviceMode.FILE,
-            50,
-            Optional.empty(),
-            "/metrics");
+    DriverSettings settings = DriverHalf.settings(folder);
     Narrator silent =
         new Narrator(
             new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8));
