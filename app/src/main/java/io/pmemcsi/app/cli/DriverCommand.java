@@ -66,16 +66,13 @@ final class DriverCommand implements Callable<Integer> {
   int run(Runnable warning) throws Exception {
     DriverSettings settings = flags.settings(surroundings);
     log.apply();
-    LOG.atInfo()
-        .addKeyValue("version", Version.current())
-        .addKeyValue("mode", settings.mode())
-        .log("PMEM-CSI started.");
-    warning.run();
     switch (settings.mode()) {
-      case NODE ->
-          UntilStopped.run(
-              () -> NodeDriver.start(settings.node()), GRACE, DriverCommand::sayStopped);
+      case NODE -> {
+        sayStarted(settings, warning);
+        UntilStopped.run(() -> NodeDriver.start(settings.node()), GRACE, DriverCommand::sayStopped);
+      }
       case FORCE_CONVERT_RAW_NAMESPACES -> {
+        sayStarted(settings, warning);
         NodeConversion.run(settings, Kubeconfig.read(settings.kubeconfig(), surroundings));
         // whoever ends here is started again by its DaemonSet until that has seen the new labels
         UntilStopped.run(() -> () -> {}, Duration.ZERO, DriverCommand::sayStopped);
@@ -85,6 +82,14 @@ final class DriverCommand implements Callable<Integer> {
               "-mode=%s is not part of this release: use -mode=node".formatted(settings.mode()));
     }
     return 0;
+  }
+
+  private static void sayStarted(DriverSettings settings, Runnable warning) {
+    LOG.atInfo()
+        .addKeyValue("version", Version.current())
+        .addKeyValue("mode", settings.mode())
+        .log("PMEM-CSI started.");
+    warning.run();
   }
 
   private static void sayStopped() {

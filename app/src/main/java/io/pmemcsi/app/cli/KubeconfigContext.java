@@ -43,7 +43,10 @@ final class KubeconfigContext {
     Entries<NamedCluster> clusters =
         entries("clusters", config.getClusters(), NamedCluster::getName);
     Entries<NamedAuthInfo> users = entries("users", config.getUsers(), NamedAuthInfo::getName);
-    String current = String.valueOf(config.getCurrentContext());
+    String current = Objects.requireNonNullElse(config.getCurrentContext(), "");
+    if (current.isEmpty()) {
+      throw wrong("it has no current-context: choose one with kubectl config use-context");
+    }
     Optional<Context> context =
         Optional.ofNullable(
             contexts

@@ -251,8 +251,8 @@ class ProgramTest {
             "a field has the wrong type: write contexts, clusters and users as kubectl does",
             "apiVersion: v1\nkind: Config\ncontexts: foo\ncurrent-context: x\n",
             "a field has the wrong type: write contexts, clusters and users as kubectl does",
-            "apiVersion: v1\nkind: Config\ncontexts:\ncurrent-context: x\n",
-            "current-context \"x\" is not among its contexts []: choose one of them")
+            "apiVersion: v1\nkind: Config\ncontexts:\n",
+            "it has no current-context: choose one with kubectl config use-context")
         .forEach(
             (content, message) -> {
               Path file = folder.resolve("mistake-" + mistakes.size());
