@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,6 +23,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -411,6 +413,32 @@ class FaultsTest {
     List<String> events = http.watchConfigMaps("allowWatchBookmarks=true");
 
     await().untilAsserted(() -> assertThat(events).contains("BOOKMARK"));
+  }
+
+  /** Whoever went on from there would never be told of it. */
+  @Test
+  void noBookmarkPassesAnEventThatIsHeldBack() throws Exception {
+    var isHeldBack = new AtomicBoolean();
+    onEvents(
+        event -> {
+          if (!event.selection().contains("late")) {
+            return EventFault.NONE;
+          }
+          isHeldBack.set(true);
+          return new EventFault.HoldBack();
+        });
+    List<String> held =
+        http.watchConfigMaps("allowWatchBookmarks=true&fieldSelector=metadata.name%3Dlate");
+    http.createConfigMap("late");
+    await().untilTrue(isHeldBack);
+    // another watch tells the time; after its first bookmarks what was under way has arrived
+    List<String> clock = http.watchConfigMaps("allowWatchBookmarks=true");
+    await().until(() -> Collections.frequency(clock, "BOOKMARK") >= 2);
+    int before = held.size();
+
+    await().until(() -> Collections.frequency(clock, "BOOKMARK") >= 6);
+
+    assertThat(held).hasSize(before).doesNotContain("ADDED late");
   }
 
   @Test

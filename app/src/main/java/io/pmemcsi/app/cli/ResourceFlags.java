@@ -21,8 +21,8 @@ final class ResourceFlags {
       order = 1,
       description =
           "Resources, in YAML or JSON; several documents are fine, and so are several -f; - is"
-              + " standard input. Of a folder the JSON and YAML files are taken, by name; folders"
-              + " inside are not looked into.")
+              + " standard input. Of a folder the JSON and YAML files are taken, in the order of"
+              + " their names; folders inside are not looked into.")
   private List<String> filenames = new ArrayList<>();
 
   @Option(

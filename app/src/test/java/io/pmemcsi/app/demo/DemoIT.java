@@ -69,6 +69,22 @@ class DemoIT {
     assertNothingIsLeft();
   }
 
+  /** As in a container that is not privileged. */
+  @Test
+  void whereRootMayNotMountTheDriverIsLeftOut() throws Exception {
+    assumeThat(mayMount()).isTrue();
+    ProcessBuilder builder = demo("--only=driver").redirectErrorStream(true);
+    builder.command().addAll(0, List.of("setpriv", "--bounding-set", "-sys_admin"));
+    Process demo = builder.start();
+    try (BufferedReader lines = demo.inputReader(StandardCharsets.UTF_8)) {
+      assertThat(lines.lines()).anyMatch(line -> line.startsWith("LEFT OUT: root may not mount"));
+      assertThat(demo.waitFor(3, TimeUnit.MINUTES)).isTrue();
+    } finally {
+      demo.destroyForcibly();
+    }
+    assertThat(demo.exitValue()).isZero();
+  }
+
   @Test
   void aStoppedDemoLeavesNothingBehind() throws Exception {
     assumeThat(mayMount()).isTrue();
