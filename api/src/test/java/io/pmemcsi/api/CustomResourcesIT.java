@@ -8,12 +8,12 @@ import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinitionCondition;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
-import io.pmemcsi.api.generic.CSIDriverDeployment;
-import io.pmemcsi.api.generic.CSIDriverDeploymentStatus;
-import io.pmemcsi.api.generic.DriverCondition;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
 import io.pmemcsi.api.schema.CustomResourceDefinitions;
+import io.pmemcsi.api.template.CSIDriverDeployment;
+import io.pmemcsi.api.template.CSIDriverDeploymentStatus;
+import io.pmemcsi.api.template.DriverCondition;
 import io.pmemcsi.testbed.kubernetes.Cluster;
 import io.pmemcsi.testbed.kubernetes.Definitions;
 import io.pmemcsi.testbed.kubernetes.Sandbox;

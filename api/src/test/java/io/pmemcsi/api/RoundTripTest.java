@@ -6,8 +6,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
-import io.pmemcsi.api.generic.CSIDriverDeployment;
-import io.pmemcsi.api.generic.GenericSettings;
+import io.pmemcsi.api.template.CSIDriverDeployment;
+import io.pmemcsi.api.template.TemplateSettings;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -46,8 +46,8 @@ class RoundTripTest {
   @Test
   void aPodTemplateKeepsEveryFieldOnItsWayIntoAWorkload() {
     JsonNode written = exotic().at("/spec/driverPerNodeTemplate");
-    GenericSettings settings =
-        GenericSettings.of(YAML.convertValue(exotic(), CSIDriverDeployment.class));
+    TemplateSettings settings =
+        TemplateSettings.of(YAML.convertValue(exotic(), CSIDriverDeployment.class));
 
     PodTemplateSpec template = settings.nodeTemplate();
 

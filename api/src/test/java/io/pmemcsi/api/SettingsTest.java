@@ -7,9 +7,6 @@ import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.kubernetes.api.model.IntOrString;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
-import io.pmemcsi.api.generic.CSIDriverDeployment;
-import io.pmemcsi.api.generic.GenericSettings;
-import io.pmemcsi.api.generic.NodeUpdateStrategy;
 import io.pmemcsi.api.legacy.Certificates;
 import io.pmemcsi.api.legacy.LegacyDeployment;
 import io.pmemcsi.api.legacy.LegacyDeploymentSpec;
@@ -18,6 +15,9 @@ import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.api.pmem.PmemCSIDeploymentSpec;
 import io.pmemcsi.api.pmem.PmemSettings;
 import io.pmemcsi.api.pmem.TLSMaterial;
+import io.pmemcsi.api.template.CSIDriverDeployment;
+import io.pmemcsi.api.template.NodeUpdateStrategy;
+import io.pmemcsi.api.template.TemplateSettings;
 import java.lang.reflect.RecordComponent;
 import java.util.HashMap;
 import java.util.Map;
@@ -162,7 +162,7 @@ class SettingsTest {
 
   @Test
   void aCsiDriverDeploymentHasTheDocumentedDefaults() {
-    GenericSettings settings = generic("{driverName: d, driverSocket: /a/b}");
+    TemplateSettings settings = generic("{driverName: d, driverSocket: /a/b}");
 
     assertThat(settings.nodeUpdateStrategy()).isEqualTo(NodeUpdateStrategy.ROLLING);
     assertThat(settings.controllerTemplate()).isEmpty();
@@ -178,7 +178,7 @@ class SettingsTest {
 
   @Test
   void aCopyOfATemplateCanBeChangedWithoutChangingTheResource() {
-    GenericSettings settings =
+    TemplateSettings settings =
         generic("{driverName: d, driverPerNodeTemplate: {spec: {containers: [{name: a}]}}}");
 
     settings.nodeTemplate().getSpec().getContainers().clear();
@@ -194,8 +194,8 @@ class SettingsTest {
     return LegacySettings.of(read("pmem-deployment", spec, LegacyDeployment.class));
   }
 
-  private static GenericSettings generic(String spec) {
-    return GenericSettings.of(read("d", spec, CSIDriverDeployment.class));
+  private static TemplateSettings generic(String spec) {
+    return TemplateSettings.of(read("d", spec, CSIDriverDeployment.class));
   }
 
   private static <T> T read(String name, String spec, Class<T> type) {

@@ -1,7 +1,7 @@
 package io.pmemcsi.app;
 
+import io.pmemcsi.app.cli.CliEnvironment;
 import io.pmemcsi.app.cli.Program;
-import io.pmemcsi.app.cli.Surroundings;
 import java.util.List;
 
 /** Where the program starts. */
@@ -10,6 +10,6 @@ public final class Main {
   private Main() {}
 
   public static void main(String[] arguments) {
-    System.exit(Program.run(List.of(arguments), Surroundings.ofProcess()));
+    System.exit(Program.run(List.of(arguments), CliEnvironment.ofProcess()));
   }
 }

@@ -108,7 +108,7 @@ class ArchitectureTest {
           .resideInAnyPackage(
               "io.pmemcsi.driver.volume..",
               "io.pmemcsi.driver.device..",
-              "io.pmemcsi.driver.mount..",
+              "io.pmemcsi.driver.linux.mount..",
               "io.pmemcsi.driver.lifecycle..")
           .should()
           .dependOnClassesThat()
@@ -119,13 +119,13 @@ class ArchitectureTest {
   static final ArchRule THE_ENGINE_KNOWS_NO_DRIVER =
       noClasses()
           .that()
-          .resideInAPackage("io.pmemcsi.operator.engine..")
+          .resideInAPackage("io.pmemcsi.operator.apply..")
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(
-              "io.pmemcsi.operator.pmem..",
+              "io.pmemcsi.operator.kinds.pmem..",
               "io.pmemcsi.operator.legacy..",
-              "io.pmemcsi.operator.generic..",
+              "io.pmemcsi.operator.kinds.template..",
               "io.pmemcsi.api..")
           .allowEmptyShould(true);
 

@@ -1,15 +1,15 @@
 package io.pmemcsi.driver;
 
-import io.pmemcsi.driver.command.CommandRunner;
 import io.pmemcsi.driver.device.DeviceManager;
 import io.pmemcsi.driver.device.Eraser;
 import io.pmemcsi.driver.device.direct.DirectDevices;
 import io.pmemcsi.driver.device.file.FileDevices;
-import io.pmemcsi.driver.device.lvm.FreshNamespaces;
 import io.pmemcsi.driver.device.lvm.GroupSetup;
+import io.pmemcsi.driver.device.lvm.PendingNamespaces;
 import io.pmemcsi.driver.device.ndctl.Ndctl;
 import io.pmemcsi.driver.device.ndctl.WritableSys;
-import io.pmemcsi.driver.mount.Signatures;
+import io.pmemcsi.driver.linux.exec.CommandRunner;
+import io.pmemcsi.driver.linux.mount.Signatures;
 import io.pmemcsi.driver.volume.DeviceMode;
 import io.pmemcsi.driver.volume.DurableFiles;
 import java.nio.file.Path;
@@ -46,7 +46,7 @@ interface DeviceManagers {
     return switch (mode) {
       case FILE -> new FileDevices(statePath, new FileDevices.Pool.Percentage(percentage), runner);
       case LVM -> {
-        FreshNamespaces fresh = new FreshNamespaces(statePath, new DurableFiles());
+        PendingNamespaces fresh = new PendingNamespaces(statePath, new DurableFiles());
         yield new GroupSetup(new Ndctl(runner), runner, fresh, Signatures::isBlank)
             .prepare(percentage, eraser);
       }

@@ -6,9 +6,6 @@ import io.pmemcsi.base.http.HttpEndpoint;
 import io.pmemcsi.base.http.ListenAddress;
 import io.pmemcsi.base.http.Pages;
 import io.pmemcsi.base.version.Version;
-import io.pmemcsi.driver.command.CommandRunner;
-import io.pmemcsi.driver.command.ProcessRunner;
-import io.pmemcsi.driver.command.ToolFailedException;
 import io.pmemcsi.driver.csi.ControllerService;
 import io.pmemcsi.driver.csi.CsiServer;
 import io.pmemcsi.driver.csi.IdentityService;
@@ -17,27 +14,30 @@ import io.pmemcsi.driver.csi.NodeService;
 import io.pmemcsi.driver.device.Capacity;
 import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.Eraser;
-import io.pmemcsi.driver.kata.ImageFiles;
 import io.pmemcsi.driver.lifecycle.Audit;
 import io.pmemcsi.driver.lifecycle.AuditReport;
+import io.pmemcsi.driver.lifecycle.CsiStatusException;
+import io.pmemcsi.driver.lifecycle.DeviceUsers;
 import io.pmemcsi.driver.lifecycle.Devices;
 import io.pmemcsi.driver.lifecycle.Formatter;
 import io.pmemcsi.driver.lifecycle.KataVolumes;
-import io.pmemcsi.driver.lifecycle.Markers;
 import io.pmemcsi.driver.lifecycle.NodeState;
+import io.pmemcsi.driver.lifecycle.PendingMounts;
 import io.pmemcsi.driver.lifecycle.Publishing;
-import io.pmemcsi.driver.lifecycle.RefusedException;
 import io.pmemcsi.driver.lifecycle.Staging;
 import io.pmemcsi.driver.lifecycle.Statistics;
-import io.pmemcsi.driver.lifecycle.Usages;
 import io.pmemcsi.driver.lifecycle.VolumeLocks;
 import io.pmemcsi.driver.lifecycle.VolumeMounts;
 import io.pmemcsi.driver.lifecycle.Volumes;
-import io.pmemcsi.driver.loop.LoopDevices;
+import io.pmemcsi.driver.linux.exec.CommandRunner;
+import io.pmemcsi.driver.linux.exec.ProcessRunner;
+import io.pmemcsi.driver.linux.exec.ToolFailedException;
+import io.pmemcsi.driver.linux.loop.LoopDevices;
+import io.pmemcsi.driver.linux.mount.KernelMounts;
+import io.pmemcsi.driver.linux.mount.Mounts;
+import io.pmemcsi.driver.linux.mount.Signatures;
 import io.pmemcsi.driver.metrics.DriverMetrics;
-import io.pmemcsi.driver.mount.KernelMounts;
-import io.pmemcsi.driver.mount.Mounts;
-import io.pmemcsi.driver.mount.Signatures;
+import io.pmemcsi.driver.node.kata.ImageFiles;
 import io.pmemcsi.driver.volume.DeviceMode;
 import io.pmemcsi.driver.volume.DurableFiles;
 import io.pmemcsi.driver.volume.Ledger;
@@ -65,14 +65,14 @@ public final class NodeDriver implements AutoCloseable {
   private final StateLock lock;
   private final CsiServer server;
   private final Optional<HttpEndpoint> http;
-  private final NodeWatch watch;
+  private final PeriodicAudit watch;
   private final AuditReport audit;
 
   private NodeDriver(
       StateLock lock,
       CsiServer server,
       Optional<HttpEndpoint> http,
-      NodeWatch watch,
+      PeriodicAudit watch,
       AuditReport audit) {
     this.lock = lock;
     this.server = server;
@@ -90,13 +90,13 @@ public final class NodeDriver implements AutoCloseable {
     return start(
         settings,
         metrics,
-        new Outside(runner, new DurableFiles(), new KernelMounts()),
+        new HostAccess(runner, new DurableFiles(), new KernelMounts()),
         DeviceManagers.real(settings.statePath(), runner, eraser));
   }
 
   /** The same with parts of the outside world replaced. */
   static NodeDriver start(
-      DriverSettings settings, DriverMetrics metrics, Outside outside, DeviceManagers managers) {
+      DriverSettings settings, DriverMetrics metrics, HostAccess outside, DeviceManagers managers) {
     try {
       StateLock lock = StateLock.take(settings.statePath(), PREDECESSOR);
       boolean started = false;
@@ -117,7 +117,7 @@ public final class NodeDriver implements AutoCloseable {
   private static NodeDriver start(
       DriverSettings settings,
       DriverMetrics metrics,
-      Outside outside,
+      HostAccess outside,
       DeviceManagers managers,
       StateLock lock) {
     Ledger ledger = Ledger.open(settings.statePath(), outside.files());
@@ -129,27 +129,28 @@ public final class NodeDriver implements AutoCloseable {
     // from what the audit was told of the devices, so that they are asked for once
     devices.measure();
     tellIfThereIsNone(devices);
-    audit.findings().forEach(NodeWatch::tell);
+    audit.findings().forEach(PeriodicAudit::tell);
     metrics.audited(audit);
     VolumeLocks calls = new VolumeLocks();
-    NodeWatch watch = new NodeWatch(settings.statePath(), ledger, devices, calls, metrics, audit);
+    PeriodicAudit watch =
+        new PeriodicAudit(settings.statePath(), ledger, devices, calls, metrics, audit);
     return serve(settings, metrics, outside, lock, ledger, devices, calls, watch, audit);
   }
 
   private static NodeDriver serve(
       DriverSettings settings,
       DriverMetrics metrics,
-      Outside outside,
+      HostAccess outside,
       StateLock lock,
       Ledger ledger,
       Devices devices,
       VolumeLocks calls,
-      NodeWatch watch,
+      PeriodicAudit watch,
       AuditReport audit) {
     Path state = settings.statePath();
     CommandRunner runner = outside.commands();
     Mounts mounts = new Mounts(runner, outside.mounts());
-    Usages usages = new Usages(mounts);
+    DeviceUsers usages = new DeviceUsers(mounts);
     Signatures signatures = new Signatures(runner);
     LoopDevices loops = new LoopDevices(runner);
     Volumes volumes = new Volumes(ledger, devices, signatures, calls, usages);
@@ -166,7 +167,7 @@ public final class NodeDriver implements AutoCloseable {
             mounts,
             usages,
             kata,
-            new Markers(state, outside.files()));
+            new PendingMounts(state, outside.files()));
     Statistics statistics = new Statistics(volumes, usages, kata, runner);
 
     NodeIdentity node = new NodeIdentity(settings.driverName(), settings.nodeId());
@@ -265,7 +266,7 @@ public final class NodeDriver implements AutoCloseable {
   private static Optional<Capacity> capacity(Volumes volumes) {
     try {
       return Optional.of(volumes.capacity());
-    } catch (RefusedException e) {
+    } catch (CsiStatusException e) {
       return Optional.empty();
     }
   }

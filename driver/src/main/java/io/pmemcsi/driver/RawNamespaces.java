@@ -1,13 +1,13 @@
 package io.pmemcsi.driver;
 
 import io.pmemcsi.base.error.FatalException;
-import io.pmemcsi.driver.command.Command;
-import io.pmemcsi.driver.command.CommandRunner;
-import io.pmemcsi.driver.command.ProcessRunner;
-import io.pmemcsi.driver.command.ToolFailedException;
 import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.lvm.RawConversion;
 import io.pmemcsi.driver.device.ndctl.Ndctl;
+import io.pmemcsi.driver.linux.exec.Command;
+import io.pmemcsi.driver.linux.exec.CommandRunner;
+import io.pmemcsi.driver.linux.exec.ProcessRunner;
+import io.pmemcsi.driver.linux.exec.ToolFailedException;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -8,14 +8,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import csi.v1.Volume;
 import io.grpc.Status;
 import io.pmemcsi.driver.lifecycle.AuditReport.Kind;
-import io.pmemcsi.driver.loop.LoopDevices;
-import io.pmemcsi.driver.volume.Contents;
+import io.pmemcsi.driver.linux.loop.LoopDevices;
 import io.pmemcsi.driver.volume.DeviceMode;
 import io.pmemcsi.driver.volume.DurableFiles;
 import io.pmemcsi.driver.volume.Ledger;
 import io.pmemcsi.driver.volume.LedgerEntry;
 import io.pmemcsi.driver.volume.VolumeId;
 import io.pmemcsi.driver.volume.VolumeParameters;
+import io.pmemcsi.driver.volume.VolumeState;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -108,7 +108,7 @@ class AuditIT extends OwnDriver {
     Volume volume = csi.create("pvc-1", 16 * MIB);
     driver.close();
     Ledger.open(scratch.state(), new DurableFiles())
-        .write(new VolumeId(volume.getVolumeId()), new Contents.Deleting());
+        .write(new VolumeId(volume.getVolumeId()), new VolumeState.Deleting());
     start();
 
     assertThat(findings()).containsExactly(Kind.UNFINISHED_DELETE);
@@ -123,7 +123,7 @@ class AuditIT extends OwnDriver {
   void recordsOfVolumesThatNeverWereAreRemoved() {
     driver.close();
     Ledger ledger = Ledger.open(scratch.state(), new DurableFiles());
-    ledger.write(VolumeId.fromName("pvc-1"), new Contents.Creating());
+    ledger.write(VolumeId.fromName("pvc-1"), new VolumeState.Creating());
     start();
 
     assertThat(findings()).containsExactly(Kind.STALE_RECORD);
@@ -137,7 +137,7 @@ class AuditIT extends OwnDriver {
     VolumeId other = VolumeId.fromName("pvc-2");
     driver.close();
     Ledger ledger = Ledger.open(scratch.state(), new DurableFiles());
-    ledger.write(other, Contents.Blank.wiped());
+    ledger.write(other, VolumeState.Blank.wiped());
     ledger.write(
         new LedgerEntry(other, 16 * MIB, VolumeParameters.DEFAULTS.named("pvc-2", DeviceMode.LVM)));
 

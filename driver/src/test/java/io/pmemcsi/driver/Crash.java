@@ -1,14 +1,14 @@
 package io.pmemcsi.driver;
 
-import io.pmemcsi.driver.command.Cancellation;
-import io.pmemcsi.driver.command.Command;
-import io.pmemcsi.driver.command.CommandResult;
-import io.pmemcsi.driver.command.CommandRunner;
-import io.pmemcsi.driver.command.ProcessRunner;
-import io.pmemcsi.driver.command.ToolFailedException;
-import io.pmemcsi.driver.mount.KernelMounts;
-import io.pmemcsi.driver.mount.MountCalls;
-import io.pmemcsi.driver.mount.MountOptions;
+import io.pmemcsi.driver.linux.exec.Cancellation;
+import io.pmemcsi.driver.linux.exec.Command;
+import io.pmemcsi.driver.linux.exec.CommandResult;
+import io.pmemcsi.driver.linux.exec.CommandRunner;
+import io.pmemcsi.driver.linux.exec.ProcessRunner;
+import io.pmemcsi.driver.linux.exec.ToolFailedException;
+import io.pmemcsi.driver.linux.mount.KernelMounts;
+import io.pmemcsi.driver.linux.mount.MountCalls;
+import io.pmemcsi.driver.linux.mount.MountOptions;
 import io.pmemcsi.driver.volume.DurableFiles;
 import io.pmemcsi.driver.volume.StateFiles;
 import java.io.IOException;

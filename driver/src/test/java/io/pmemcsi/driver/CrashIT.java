@@ -8,10 +8,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import csi.v1.Volume;
 import io.grpc.StatusRuntimeException;
-import io.pmemcsi.driver.command.Command;
-import io.pmemcsi.driver.command.CommandRunner;
-import io.pmemcsi.driver.command.ProcessRunner;
 import io.pmemcsi.driver.lifecycle.AuditReport;
+import io.pmemcsi.driver.linux.exec.Command;
+import io.pmemcsi.driver.linux.exec.CommandRunner;
+import io.pmemcsi.driver.linux.exec.ProcessRunner;
 import io.pmemcsi.driver.volume.DurableFiles;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -242,7 +242,7 @@ class CrashIT {
     int done = 0;
     try (FileModeDriver mortal =
         FileModeDriver.start(
-            scratch.folder(), new Outside(crash, crash, crash), FileModeDriver.POOL)) {
+            scratch.folder(), new HostAccess(crash, crash, crash), FileModeDriver.POOL)) {
       Calls csi = new Calls(mortal);
       while (done < story.size() && !crash.happened()) {
         try {

@@ -6,11 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import csi.v1.NodePublishVolumeRequest;
 import io.grpc.Status;
-import io.pmemcsi.driver.command.Command;
-import io.pmemcsi.driver.command.CommandRunner;
-import io.pmemcsi.driver.command.ProcessRunner;
 import io.pmemcsi.driver.device.DeviceManager;
-import io.pmemcsi.driver.mount.KernelMounts;
+import io.pmemcsi.driver.linux.exec.Command;
+import io.pmemcsi.driver.linux.exec.CommandRunner;
+import io.pmemcsi.driver.linux.exec.ProcessRunner;
+import io.pmemcsi.driver.linux.mount.KernelMounts;
 import io.pmemcsi.driver.volume.DurableFiles;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -31,7 +31,7 @@ class FailedEphemeralIT extends OwnScratch {
   private FileModeDriver watched(CommandRunner commands) {
     return FileModeDriver.start(
         scratch.folder(),
-        new Outside(commands, new DurableFiles(), new KernelMounts()),
+        new HostAccess(commands, new DurableFiles(), new KernelMounts()),
         FileModeDriver.POOL,
         this::watching);
   }

@@ -17,14 +17,14 @@ import io.pmemcsi.base.log.LogFormat;
 import io.pmemcsi.base.log.Logging;
 import io.pmemcsi.base.log.Verbosity;
 import io.pmemcsi.base.names.DriverName;
-import io.pmemcsi.driver.command.CommandRunner;
-import io.pmemcsi.driver.command.ProcessRunner;
 import io.pmemcsi.driver.csi.Endpoint;
 import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.DeviceManager;
 import io.pmemcsi.driver.device.file.FileDevices;
+import io.pmemcsi.driver.linux.exec.CommandRunner;
+import io.pmemcsi.driver.linux.exec.ProcessRunner;
+import io.pmemcsi.driver.linux.mount.KernelMounts;
 import io.pmemcsi.driver.metrics.DriverMetrics;
-import io.pmemcsi.driver.mount.KernelMounts;
 import io.pmemcsi.driver.volume.DeviceMode;
 import io.pmemcsi.driver.volume.DurableFiles;
 import io.pmemcsi.driver.volume.StateFiles;
@@ -70,16 +70,16 @@ public final class FileModeDriver implements AutoCloseable {
   }
 
   static FileModeDriver start(Path folder, CommandRunner runner, StateFiles files, long pool) {
-    return start(folder, new Outside(runner, files, new KernelMounts()), pool);
+    return start(folder, new HostAccess(runner, files, new KernelMounts()), pool);
   }
 
-  static FileModeDriver start(Path folder, Outside outside, long pool) {
+  static FileModeDriver start(Path folder, HostAccess outside, long pool) {
     return start(folder, outside, pool, UnaryOperator.identity());
   }
 
   /** The same with somebody between the driver and its devices. */
   static FileModeDriver start(
-      Path folder, Outside outside, long pool, UnaryOperator<DeviceManager> between) {
+      Path folder, HostAccess outside, long pool, UnaryOperator<DeviceManager> between) {
     DriverSettings settings = settings(folder);
     NodeDriver driver =
         NodeDriver.start(
@@ -92,7 +92,7 @@ public final class FileModeDriver implements AutoCloseable {
 
   /** A node where there is nothing but files. */
   private static DeviceManager devices(
-      DeviceMode mode, DriverSettings settings, Outside outside, long pool) {
+      DeviceMode mode, DriverSettings settings, HostAccess outside, long pool) {
     return switch (mode) {
       case FILE ->
           new FileDevices(

@@ -8,14 +8,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import csi.v1.ListVolumesRequest;
 import csi.v1.Volume;
 import io.grpc.Status;
-import io.pmemcsi.driver.command.Command;
-import io.pmemcsi.driver.kata.ImageLayout;
-import io.pmemcsi.driver.loop.LoopDevices;
-import io.pmemcsi.driver.mount.Signatures;
-import io.pmemcsi.driver.volume.Contents;
+import io.pmemcsi.driver.linux.exec.Command;
+import io.pmemcsi.driver.linux.loop.LoopDevices;
+import io.pmemcsi.driver.linux.mount.Signatures;
+import io.pmemcsi.driver.node.kata.ImageLayout;
 import io.pmemcsi.driver.volume.DurableFiles;
 import io.pmemcsi.driver.volume.Ledger;
 import io.pmemcsi.driver.volume.VolumeId;
+import io.pmemcsi.driver.volume.VolumeState;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -74,11 +74,11 @@ class FormatOnceIT extends OwnDriver {
     runner.run(Command.of("mkfs.ext4", "-q", "-F", "-U", uuid.toString(), where.toString()));
   }
 
-  private Contents contents(Volume volume) {
+  private VolumeState contents(Volume volume) {
     return Ledger.openForReading(scratch.state()).contents(id(volume)).orElseThrow();
   }
 
-  private void write(Volume volume, Contents contents) {
+  private void write(Volume volume, VolumeState contents) {
     Ledger.open(scratch.state(), new DurableFiles()).write(id(volume), contents);
   }
 
@@ -151,7 +151,7 @@ class FormatOnceIT extends OwnDriver {
 
     assertThat(new Signatures(runner).probe(device(volume)))
         .isEqualTo(new Signatures.Found.Nothing());
-    assertThat(contents(volume)).isInstanceOf(Contents.Blank.class);
+    assertThat(contents(volume)).isInstanceOf(VolumeState.Blank.class);
   }
 
   /** After a downgrade for example: the original never touches the contents records. */
@@ -172,7 +172,7 @@ class FormatOnceIT extends OwnDriver {
 
     assertThat(scratch.pod("staging").resolve("data")).hasContent("precious");
     assertThat(contents(volume))
-        .isEqualTo(new Contents.Formatted(new Contents.Filesystem("ext4", theirs)));
+        .isEqualTo(new VolumeState.Formatted(new VolumeState.Filesystem("ext4", theirs)));
     csi.unstage(volume.getVolumeId(), scratch.pod("staging"));
   }
 
@@ -182,13 +182,13 @@ class FormatOnceIT extends OwnDriver {
     UUID theirs = UUID.randomUUID();
     makeExt4(theirs, device(volume));
     driver.close();
-    write(volume, new Contents.Blank(Optional.empty()));
+    write(volume, new VolumeState.Blank(Optional.empty()));
     start();
 
     csi.stage(volume, scratch.pod("staging"), mount(""));
 
     assertThat(contents(volume))
-        .isEqualTo(new Contents.Formatted(new Contents.Filesystem("ext4", theirs)));
+        .isEqualTo(new VolumeState.Formatted(new VolumeState.Filesystem("ext4", theirs)));
     csi.unstage(volume.getVolumeId(), scratch.pod("staging"));
   }
 
@@ -212,7 +212,7 @@ class FormatOnceIT extends OwnDriver {
   @ValueSource(booleans = {true, false})
   void anMkfsOfOursThatWasNeverRecordedIsDoneAgain(boolean whole) throws IOException {
     Volume volume = csi.create("pvc-1", 16 * MIB);
-    UUID planned = ((Contents.Blank) contents(volume)).planned().orElseThrow();
+    UUID planned = ((VolumeState.Blank) contents(volume)).planned().orElseThrow();
     makeExt4(planned, device(volume));
     if (!whole) {
       zero(volume, 0, 4096);
@@ -222,7 +222,7 @@ class FormatOnceIT extends OwnDriver {
     csi.stage(volume, scratch.pod("staging"), mount("ext4"));
 
     assertThat(contents(volume))
-        .isEqualTo(new Contents.Formatted(new Contents.Filesystem("ext4", planned)));
+        .isEqualTo(new VolumeState.Formatted(new VolumeState.Filesystem("ext4", planned)));
     csi.unstage(volume.getVolumeId(), scratch.pod("staging"));
   }
 
@@ -231,7 +231,7 @@ class FormatOnceIT extends OwnDriver {
     Volume volume = csi.create("pvc-1", 16 * MIB);
     makeExt4(UUID.randomUUID(), device(volume));
     driver.close();
-    write(volume, new Contents.Creating());
+    write(volume, new VolumeState.Creating());
     start();
 
     stagingFails(volume, "ext4").fails(Status.Code.FAILED_PRECONDITION, "CreateVolume again");
@@ -264,7 +264,7 @@ class FormatOnceIT extends OwnDriver {
 
     assertThat(scratch.pod("staging").resolve("data")).hasContent("precious");
     csi.unstage(volume.getVolumeId(), scratch.pod("staging"));
-    assertThat(contents(volume)).isInstanceOf(Contents.Formatted.class);
+    assertThat(contents(volume)).isInstanceOf(VolumeState.Formatted.class);
   }
 
   @Test
@@ -319,11 +319,11 @@ class FormatOnceIT extends OwnDriver {
     Volume volume = formattedForKata();
     Path staging = scratch.pod("staging");
     Path target = scratch.pod("target");
-    Contents.Filesystem inside =
+    VolumeState.Filesystem inside =
         Ledger.openForReading(scratch.state())
             .contents(id(volume))
-            .map(Contents.Formatted.class::cast)
-            .flatMap(Contents.Formatted::image)
+            .map(VolumeState.Formatted.class::cast)
+            .flatMap(VolumeState.Formatted::image)
             .orElseThrow();
     Path image = staging.resolve("kata-containers-pmem-csi-vm.img");
     byte[] good = Files.readAllBytes(image);

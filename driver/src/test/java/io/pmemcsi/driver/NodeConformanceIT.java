@@ -18,7 +18,7 @@ import csi.v1.NodeUnstageVolumeRequest;
 import csi.v1.Volume;
 import csi.v1.VolumeUsage;
 import io.grpc.Status.Code;
-import io.pmemcsi.driver.mount.MountTable;
+import io.pmemcsi.driver.linux.mount.MountTable;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;

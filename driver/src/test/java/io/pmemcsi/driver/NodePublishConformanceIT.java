@@ -15,7 +15,7 @@ import csi.v1.Volume;
 import csi.v1.VolumeCapability;
 import csi.v1.VolumeCapability.AccessMode.Mode;
 import io.grpc.Status.Code;
-import io.pmemcsi.driver.mount.MountTable;
+import io.pmemcsi.driver.linux.mount.MountTable;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

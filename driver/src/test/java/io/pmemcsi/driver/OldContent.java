@@ -1,9 +1,9 @@
 package io.pmemcsi.driver;
 
-import io.pmemcsi.driver.command.Command;
-import io.pmemcsi.driver.command.CommandResult;
-import io.pmemcsi.driver.command.CommandRunner;
-import io.pmemcsi.driver.command.ProcessRunner;
+import io.pmemcsi.driver.linux.exec.Command;
+import io.pmemcsi.driver.linux.exec.CommandResult;
+import io.pmemcsi.driver.linux.exec.CommandRunner;
+import io.pmemcsi.driver.linux.exec.ProcessRunner;
 
 /**
  * Gives new devices what memory and logical volumes can have at the beginning of their life, and

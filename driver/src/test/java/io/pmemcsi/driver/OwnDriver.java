@@ -2,10 +2,10 @@ package io.pmemcsi.driver;
 
 import static org.awaitility.Awaitility.await;
 
-import io.pmemcsi.driver.command.ProcessRunner;
 import io.pmemcsi.driver.lifecycle.AuditReport.Finding;
 import io.pmemcsi.driver.lifecycle.AuditReport.Kind;
-import io.pmemcsi.driver.loop.LoopDevices;
+import io.pmemcsi.driver.linux.exec.ProcessRunner;
+import io.pmemcsi.driver.linux.loop.LoopDevices;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;

@@ -1,7 +1,7 @@
 package io.pmemcsi.driver;
 
-import io.pmemcsi.driver.command.Command;
-import io.pmemcsi.driver.command.CommandRunner;
+import io.pmemcsi.driver.linux.exec.Command;
+import io.pmemcsi.driver.linux.exec.CommandRunner;
 import io.pmemcsi.driver.volume.DurableFiles;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import csi.v1.GetCapacityRequest;
 import csi.v1.ListVolumesRequest;
 import csi.v1.Volume;
-import io.pmemcsi.driver.command.Command;
+import io.pmemcsi.driver.linux.exec.Command;
 import io.pmemcsi.driver.volume.StateLock;
 import io.pmemcsi.driver.volume.VolumeId;
 import java.io.IOException;

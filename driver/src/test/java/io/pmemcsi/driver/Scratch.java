@@ -3,11 +3,11 @@ package io.pmemcsi.driver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.pmemcsi.driver.command.Command;
-import io.pmemcsi.driver.command.ProcessRunner;
-import io.pmemcsi.driver.loop.LoopDevices;
-import io.pmemcsi.driver.mount.MountEntry;
-import io.pmemcsi.driver.mount.MountTable;
+import io.pmemcsi.driver.linux.exec.Command;
+import io.pmemcsi.driver.linux.exec.ProcessRunner;
+import io.pmemcsi.driver.linux.loop.LoopDevices;
+import io.pmemcsi.driver.linux.mount.MountEntry;
+import io.pmemcsi.driver.linux.mount.MountTable;
 import io.pmemcsi.driver.volume.Ledger;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -30,7 +30,7 @@ public final class ApiAccess {
       return new KubernetesClientBuilder()
           .withConfig(config)
           .withHttpClientBuilderConsumer(
-              http -> http.addOrReplaceInterceptor("watches in ASCII", new WatchesInAscii()))
+              http -> http.addOrReplaceInterceptor("watches in ASCII", new AsciiWatchInterceptor()))
           .build();
     } catch (RuntimeException e) {
       throw new UsageException(

@@ -20,7 +20,7 @@ final class LeaderLease {
   private final String namespace;
   private final String identity;
   private final Runnable onLeading;
-  private final Breakdown breakdown;
+  private final FatalErrorHandler breakdown;
   private final AtomicBoolean leading = new AtomicBoolean();
 
   /**
@@ -29,7 +29,7 @@ final class LeaderLease {
    * @param onLeading what to do when this replica begins to lead
    * @param breakdown told when the lease is lost
    */
-  LeaderLease(String namespace, String identity, Runnable onLeading, Breakdown breakdown) {
+  LeaderLease(String namespace, String identity, Runnable onLeading, FatalErrorHandler breakdown) {
     this.namespace = namespace;
     this.identity = identity;
     this.onLeading = onLeading;

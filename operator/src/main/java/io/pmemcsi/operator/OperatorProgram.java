@@ -11,30 +11,30 @@ import io.javaoperatorsdk.operator.api.monitoring.AggregatedMetrics;
 import io.javaoperatorsdk.operator.api.monitoring.Metrics;
 import io.javaoperatorsdk.operator.processing.event.rate.LinearRateLimiter;
 import io.javaoperatorsdk.operator.processing.retry.GenericRetry;
-import io.pmemcsi.api.generic.CSIDriverDeployment;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
+import io.pmemcsi.api.template.CSIDriverDeployment;
 import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.base.http.HttpEndpoint;
 import io.pmemcsi.base.http.ListenAddress;
 import io.pmemcsi.base.http.Page;
 import io.pmemcsi.base.http.Pages;
 import io.pmemcsi.base.version.Version;
-import io.pmemcsi.operator.draining.NodeUpdates;
-import io.pmemcsi.operator.engine.CompactStore;
+import io.pmemcsi.operator.apply.CompactStore;
+import io.pmemcsi.operator.controller.CleanupListener;
 import io.pmemcsi.operator.events.EventWriter;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.ClusterProbe;
 import io.pmemcsi.operator.facts.KnownFacts;
 import io.pmemcsi.operator.facts.OwnPod;
 import io.pmemcsi.operator.facts.Refusal;
-import io.pmemcsi.operator.generic.ConfigFile;
-import io.pmemcsi.operator.generic.GenericReconciler;
-import io.pmemcsi.operator.generic.OperatorConfig;
 import io.pmemcsi.operator.guard.ApiUsage;
 import io.pmemcsi.operator.guard.DeletionGuard;
+import io.pmemcsi.operator.kinds.pmem.PmemReconciler;
+import io.pmemcsi.operator.kinds.template.ConfigFile;
+import io.pmemcsi.operator.kinds.template.OperatorConfig;
+import io.pmemcsi.operator.kinds.template.TemplateReconciler;
 import io.pmemcsi.operator.metrics.OperatorMetrics;
-import io.pmemcsi.operator.pmem.PmemReconciler;
-import io.pmemcsi.operator.reconcile.EndOfResource;
+import io.pmemcsi.operator.rollout.draining.NodeUpdates;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.time.Clock;
 import java.time.Duration;
@@ -67,9 +67,9 @@ public final class OperatorProgram implements AutoCloseable {
   private final ExecutorService workers;
   private final KubernetesClient client;
   private final boolean ownClient;
-  private final Breakdown breakdown;
+  private final FatalErrorHandler breakdown;
   private final LeaderLease lease;
-  private final LeaderDuty sweep;
+  private final OnElectedTask sweep;
   private final Optional<ConfigFile> config;
   private @Nullable HttpEndpoint endpoint;
 
@@ -78,9 +78,9 @@ public final class OperatorProgram implements AutoCloseable {
       ExecutorService workers,
       KubernetesClient client,
       boolean ownClient,
-      Breakdown breakdown,
+      FatalErrorHandler breakdown,
       LeaderLease lease,
-      LeaderDuty sweep,
+      OnElectedTask sweep,
       Optional<ConfigFile> config) {
     this.breakdown = breakdown;
     this.lease = lease;
@@ -106,7 +106,7 @@ public final class OperatorProgram implements AutoCloseable {
         options,
         environment,
         Clock.systemUTC(),
-        Pace.USUAL,
+        RetryPolicy.USUAL,
         end);
   }
 
@@ -119,7 +119,7 @@ public final class OperatorProgram implements AutoCloseable {
       OperatorOptions options,
       Map<String, String> environment,
       Clock clock) {
-    return start(client, options, environment, clock, Pace.USUAL);
+    return start(client, options, environment, clock, RetryPolicy.USUAL);
   }
 
   /**
@@ -129,10 +129,10 @@ public final class OperatorProgram implements AutoCloseable {
    * @param perSecond for each resource: somebody who sets a value back each time must not keep us
    *     busy
    */
-  record Pace(Supplier<GenericRetry> retry, int perSecond) {
+  record RetryPolicy(Supplier<GenericRetry> retry, int perSecond) {
 
-    static final Pace USUAL =
-        new Pace(
+    static final RetryPolicy USUAL =
+        new RetryPolicy(
             () ->
                 new GenericRetry()
                     .setInitialInterval(200)
@@ -153,7 +153,7 @@ public final class OperatorProgram implements AutoCloseable {
       OperatorOptions options,
       Map<String, String> environment,
       Clock clock,
-      Pace pace) {
+      RetryPolicy pace) {
     return start(
         client,
         false,
@@ -173,7 +173,7 @@ public final class OperatorProgram implements AutoCloseable {
       OperatorOptions options,
       Map<String, String> environment,
       Clock clock,
-      Pace pace,
+      RetryPolicy pace,
       Consumer<FatalException> end) {
     // before anything else: whoever mistyped a key is told so, whatever the cluster says
     Optional<ConfigFile> config = options.config().map(ConfigFile::new);
@@ -187,15 +187,15 @@ public final class OperatorProgram implements AutoCloseable {
     ExecutorService workers =
         Executors.newFixedThreadPool(WORKERS, Thread.ofVirtual().name("reconcile-", 0).factory());
     var nodeUpdates = new NodeUpdates(client, () -> facts.get().version(), clock);
-    var sweep = new LeaderDuty("release nodes of lost resources", nodeUpdates::releaseOrphans);
-    var breakdown = new Breakdown(end);
+    var sweep = new OnElectedTask("release nodes of lost resources", nodeUpdates::releaseOrphans);
+    var breakdown = new FatalErrorHandler(end);
     var lease =
         new LeaderLease(
             namespace,
             pod.name().orElse(COMPONENT) + "-" + UUID.randomUUID().toString().substring(0, 8),
             sweep::begin,
             breakdown);
-    var ends = new EndOfResource();
+    var ends = new CleanupListener();
     var operator =
         new Operator(
             overrider ->
@@ -228,7 +228,7 @@ public final class OperatorProgram implements AutoCloseable {
     Supplier<OperatorConfig> settings =
         config.<Supplier<OperatorConfig>>map(file -> file).orElse(() -> OperatorConfig.DEFAULT);
     var generic =
-        new GenericReconciler(
+        new TemplateReconciler(
             facts,
             settings,
             new DeletionGuard(
@@ -243,7 +243,7 @@ public final class OperatorProgram implements AutoCloseable {
         overrider ->
             overrider
                 .withName("csidriverdeployment")
-                .withFieldManager(GenericReconciler.FIELD_MANAGER)
+                .withFieldManager(TemplateReconciler.FIELD_MANAGER)
                 .withTriggerReconcilerOnAllEvents(true)
                 .withItemStore(
                     new CompactStore<>(
@@ -267,7 +267,7 @@ public final class OperatorProgram implements AutoCloseable {
       KubernetesClient client,
       ExecutorService workers,
       Metrics metrics,
-      Breakdown breakdown,
+      FatalErrorHandler breakdown,
       Optional<LeaderLease> lease,
       String namespace) {
     overrider

@@ -5,18 +5,18 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.pmemcsi.api.ResourceChecks;
 import io.pmemcsi.api.Violation;
-import io.pmemcsi.api.generic.CSIDriverDeployment;
-import io.pmemcsi.api.generic.GenericSettings;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.api.pmem.PmemSettings;
+import io.pmemcsi.api.template.CSIDriverDeployment;
+import io.pmemcsi.api.template.TemplateSettings;
 import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.base.error.UsageException;
 import io.pmemcsi.operator.certs.BadCertificateException;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.KubernetesVersion;
-import io.pmemcsi.operator.generic.GenericBlueprint;
-import io.pmemcsi.operator.generic.OperatorConfig;
-import io.pmemcsi.operator.pmem.PmemBlueprint;
+import io.pmemcsi.operator.kinds.pmem.PmemDesiredState;
+import io.pmemcsi.operator.kinds.template.OperatorConfig;
+import io.pmemcsi.operator.kinds.template.TemplateDesiredState;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -100,7 +100,7 @@ public final class Rendering {
   private static List<HasMetadata> pmem(PmemCSIDeployment resource, ClusterFacts facts) {
     PmemSettings settings = PmemSettings.of(resource);
     try {
-      return PmemBlueprint.assumed(settings, facts).wanted();
+      return PmemDesiredState.assumed(settings, facts).wanted();
     } catch (BadCertificateException e) {
       throw new UsageException(String.valueOf(e.getMessage()), e);
     }
@@ -109,10 +109,10 @@ public final class Rendering {
   /** With the configuration of an operator that has none, and in the operator's own namespace. */
   private static List<HasMetadata> generic(CSIDriverDeployment resource, ClusterFacts facts) {
     String namespace = resource.getMetadata().getNamespace();
-    return GenericBlueprint.of(
+    return TemplateDesiredState.of(
             namespace == null ? facts.namespace() : namespace,
             resource.getMetadata().getName(),
-            GenericSettings.of(resource),
+            TemplateSettings.of(resource),
             OperatorConfig.DEFAULT,
             facts)
         .wanted();

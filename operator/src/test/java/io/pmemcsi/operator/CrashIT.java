@@ -12,7 +12,7 @@ import io.pmemcsi.embedded.fault.RandomFaults;
 import io.pmemcsi.embedded.fault.RequestFault.Moment;
 import io.pmemcsi.embedded.fault.SeenRequest;
 import io.pmemcsi.operator.facts.ClusterProbe;
-import io.pmemcsi.operator.pmem.PmemReconciler;
+import io.pmemcsi.operator.kinds.pmem.PmemReconciler;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

@@ -3,10 +3,10 @@ package io.pmemcsi.operator;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.pmemcsi.api.generic.Draining;
-import io.pmemcsi.api.generic.NodeUpdate;
-import io.pmemcsi.api.generic.NodeUpdateStrategy;
-import io.pmemcsi.testbed.kubernetes.PaperNodes;
+import io.pmemcsi.api.template.Draining;
+import io.pmemcsi.api.template.NodeUpdate;
+import io.pmemcsi.api.template.NodeUpdateStrategy;
+import io.pmemcsi.testbed.kubernetes.FakeNodes;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import org.junit.jupiter.api.Test;
@@ -23,7 +23,7 @@ class DisruptionBudgetIT {
 
   @Test
   void budgetPausesTheRollOutUntilItIsGone(Sandbox sandbox) {
-    try (var nodes = PaperNodes.create(sandbox.cluster(), 2, DrainingStage.labels(ID)).runPods()) {
+    try (var nodes = FakeNodes.create(sandbox.cluster(), 2, DrainingStage.labels(ID)).runPods()) {
       var stage = DrainingStage.set(sandbox, ID, nodes.names()).sparingOperators();
       HasMetadata budget = stage.budget("web-budget");
       stage.settle();

@@ -8,9 +8,9 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
-import io.pmemcsi.api.generic.NodeUpdate;
-import io.pmemcsi.api.generic.OutdatedNode;
-import io.pmemcsi.testbed.kubernetes.PaperNodes;
+import io.pmemcsi.api.template.NodeUpdate;
+import io.pmemcsi.api.template.OutdatedNode;
+import io.pmemcsi.testbed.kubernetes.FakeNodes;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.time.Instant;
@@ -35,13 +35,13 @@ class DrainedResourceIT {
   private static final String ID = "drained";
 
   private KubernetesClient client;
-  private PaperNodes nodes;
+  private FakeNodes nodes;
   private DrainingStage stage;
 
   @BeforeAll
   void set(Sandbox sandbox) {
     client = sandbox.client();
-    nodes = PaperNodes.create(sandbox.cluster(), 2, DrainingStage.labels(ID)).runPods();
+    nodes = FakeNodes.create(sandbox.cluster(), 2, DrainingStage.labels(ID)).runPods();
     stage = DrainingStage.withOperator(sandbox, ID, nodes.names());
   }
 

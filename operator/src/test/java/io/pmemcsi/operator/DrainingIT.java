@@ -3,10 +3,10 @@ package io.pmemcsi.operator;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.pmemcsi.api.generic.Draining;
-import io.pmemcsi.api.generic.NodeUpdate;
-import io.pmemcsi.api.generic.NodeUpdateStrategy;
-import io.pmemcsi.api.generic.OutdatedNode;
+import io.pmemcsi.api.template.Draining;
+import io.pmemcsi.api.template.NodeUpdate;
+import io.pmemcsi.api.template.NodeUpdateStrategy;
+import io.pmemcsi.api.template.OutdatedNode;
 import io.pmemcsi.testbed.kubernetes.HollowNodes;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;

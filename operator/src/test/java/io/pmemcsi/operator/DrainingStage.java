@@ -17,15 +17,15 @@ import io.fabric8.kubernetes.client.http.BasicBuilder;
 import io.fabric8.kubernetes.client.http.HttpRequest;
 import io.fabric8.kubernetes.client.http.Interceptor;
 import io.fabric8.kubernetes.client.readiness.Readiness;
-import io.pmemcsi.api.generic.CSIDriverDeployment;
-import io.pmemcsi.api.generic.Draining;
-import io.pmemcsi.api.generic.NodeUpdate;
-import io.pmemcsi.api.generic.NodeUpdateStrategy;
-import io.pmemcsi.operator.draining.Mark;
-import io.pmemcsi.operator.draining.NodeUpdates;
-import io.pmemcsi.operator.draining.UpdateRequest;
+import io.pmemcsi.api.template.CSIDriverDeployment;
+import io.pmemcsi.api.template.Draining;
+import io.pmemcsi.api.template.NodeUpdate;
+import io.pmemcsi.api.template.NodeUpdateStrategy;
 import io.pmemcsi.operator.facts.KubernetesVersion;
-import io.pmemcsi.operator.install.OperatorInstallation;
+import io.pmemcsi.operator.rollout.draining.DrainAnnotation;
+import io.pmemcsi.operator.rollout.draining.NodeUpdates;
+import io.pmemcsi.operator.rollout.draining.UpdateRequest;
+import io.pmemcsi.operator.tools.install.OperatorInstallation;
 import io.pmemcsi.testbed.kubernetes.Clients;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import java.time.Clock;
@@ -563,7 +563,7 @@ final class DrainingStage {
     return nodes(
         node -> {
           Map<String, String> annotations = node.getMetadata().getAnnotations();
-          return annotations != null && !Mark.of(annotations).isEmpty();
+          return annotations != null && !DrainAnnotation.of(annotations).isEmpty();
         });
   }
 

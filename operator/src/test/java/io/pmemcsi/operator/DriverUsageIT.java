@@ -8,8 +8,8 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.pmemcsi.operator.guard.ApiUsage;
 import io.pmemcsi.operator.guard.DriverUsage;
-import io.pmemcsi.operator.guard.Tally;
-import io.pmemcsi.operator.install.OperatorInstallation;
+import io.pmemcsi.operator.guard.SampledCount;
+import io.pmemcsi.operator.tools.install.OperatorInstallation;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.time.Clock;
@@ -47,9 +47,9 @@ class DriverUsageIT {
         .isEqualTo(
             new DriverUsage(
                 DRIVER,
-                new Tally(3, List.of("usage-pv-1", "usage-pv-2", "usage-pv-3")),
-                new Tally(1, List.of("usage-pv-2 to node usage-node")),
-                new Tally(
+                new SampledCount(3, List.of("usage-pv-1", "usage-pv-2", "usage-pv-3")),
+                new SampledCount(1, List.of("usage-pv-2 to node usage-node")),
+                new SampledCount(
                     2,
                     List.of(
                         sandbox.namespace() + "/usage-pod-1",

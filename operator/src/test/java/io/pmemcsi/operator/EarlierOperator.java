@@ -9,13 +9,13 @@ import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.rbac.RoleBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
-import io.pmemcsi.operator.engine.Blueprint;
-import io.pmemcsi.operator.engine.Cluster;
-import io.pmemcsi.operator.engine.Engine;
-import io.pmemcsi.operator.engine.Marks;
-import io.pmemcsi.operator.engine.Owner;
+import io.pmemcsi.operator.apply.Cluster;
+import io.pmemcsi.operator.apply.DesiredState;
+import io.pmemcsi.operator.apply.Engine;
+import io.pmemcsi.operator.apply.Owner;
+import io.pmemcsi.operator.apply.OwnershipLabels;
 import io.pmemcsi.operator.facts.ClusterFacts;
-import io.pmemcsi.operator.pmem.PmemReconciler;
+import io.pmemcsi.operator.kinds.pmem.PmemReconciler;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -31,13 +31,13 @@ record EarlierOperator(TestDriver driver, ClusterFacts facts) {
     KubernetesClient client = driver.sandbox().client();
     PmemCSIDeployment resource = driver.self().get();
     new Engine(
-            new Marks(PmemCSIDeployment.GROUP),
+            new OwnershipLabels(PmemCSIDeployment.GROUP),
             PmemReconciler.FIELD_MANAGER,
             client.getKubernetesSerialization())
         .bring(Owner.of(resource), blueprint(resource), new WithoutCaches(driver, client));
   }
 
-  private Blueprint blueprint(PmemCSIDeployment resource) {
+  private DesiredState blueprint(PmemCSIDeployment resource) {
     var wanted = new ArrayList<HasMetadata>();
     for (HasMetadata object : new Rendering().objects(resource, facts)) {
       if (object instanceof DaemonSet daemonSet && isOfNodes(daemonSet)) {
@@ -68,7 +68,7 @@ record EarlierOperator(TestDriver driver, ClusterFacts facts) {
             .withNamespace(facts.namespace())
             .endMetadata()
             .build());
-    return Blueprint.of(wanted);
+    return DesiredState.of(wanted);
   }
 
   private boolean isOfNodes(DaemonSet daemonSet) {

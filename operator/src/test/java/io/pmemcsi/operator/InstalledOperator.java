@@ -15,7 +15,7 @@ import io.fabric8.kubernetes.client.http.BasicBuilder;
 import io.fabric8.kubernetes.client.http.HttpRequest;
 import io.fabric8.kubernetes.client.http.Interceptor;
 import io.pmemcsi.base.http.ListenAddress;
-import io.pmemcsi.operator.install.OperatorInstallation;
+import io.pmemcsi.operator.tools.install.OperatorInstallation;
 import io.pmemcsi.testbed.kubernetes.Clients;
 import io.pmemcsi.testbed.kubernetes.Definitions;
 import io.pmemcsi.testbed.kubernetes.Sandbox;

@@ -11,10 +11,10 @@ import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
 import io.pmemcsi.embedded.fault.EventFault;
 import io.pmemcsi.embedded.fault.FaultPlan;
 import io.pmemcsi.embedded.fault.SeenEvent;
-import io.pmemcsi.operator.events.Announcement;
+import io.pmemcsi.operator.controller.StatusPublisher;
+import io.pmemcsi.operator.events.EventMessage;
 import io.pmemcsi.operator.events.EventWriter;
 import io.pmemcsi.operator.metrics.OperatorMetrics;
-import io.pmemcsi.operator.reconcile.StatusPublisher;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.time.Clock;
 import java.time.Duration;
@@ -104,7 +104,7 @@ class LateWatchesIT {
 
   /** A status that is nothing but a phase, and an event for each change of it. */
   private static final class Phases
-      implements StatusPublisher.Wording<PmemCSIDeploymentStatus, String> {
+      implements StatusPublisher.StatusMapper<PmemCSIDeploymentStatus, String> {
 
     @Override
     public PmemCSIDeploymentStatus next(
@@ -114,9 +114,9 @@ class LateWatchesIT {
     }
 
     @Override
-    public List<Announcement> announcements(
+    public List<EventMessage> announcements(
         PmemCSIDeploymentStatus previous, PmemCSIDeploymentStatus next) {
-      return List.of(Announcement.normal(next.phaseOrNew(), ""));
+      return List.of(EventMessage.normal(next.phaseOrNew(), ""));
     }
 
     @Override

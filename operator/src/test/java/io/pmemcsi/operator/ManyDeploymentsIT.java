@@ -7,7 +7,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.pmemcsi.api.pmem.DeploymentCondition;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
-import io.pmemcsi.testbed.kubernetes.PaperNodes;
+import io.pmemcsi.testbed.kubernetes.FakeNodes;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.time.Duration;
@@ -45,7 +45,7 @@ class ManyDeploymentsIT {
   @Test
   void fiftyResourcesGetRunningThenNothingIsWrittenAndAllGoAtOnce() {
     InstalledOperator operator = InstalledOperator.install(sandbox).start();
-    try (var nodes = PaperNodes.create(sandbox.cluster(), 50, Map.of()).runPods()) {
+    try (var nodes = FakeNodes.create(sandbox.cluster(), 50, Map.of()).runPods()) {
       nodes.names().forEach(node -> label(node, "many/" + node, "yes"));
 
       nodes.names().forEach(node -> create(node + ".example.com", "many/" + node));
@@ -82,7 +82,7 @@ class ManyDeploymentsIT {
     create("two.example.com", "test/two");
 
     try (var nodes =
-        PaperNodes.create(sandbox.cluster(), 1, Map.of("test/one", "yes", "test/two", "yes"))) {
+        FakeNodes.create(sandbox.cluster(), 1, Map.of("test/one", "yes", "test/two", "yes"))) {
       String node = nodes.names().getFirst();
       await()
           .untilAsserted(

@@ -14,8 +14,8 @@ import io.pmemcsi.api.pmem.UnpreparedNode;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.ClusterProbe;
 import io.pmemcsi.operator.facts.KubernetesVersion;
-import io.pmemcsi.operator.install.OperatorInstallation;
-import io.pmemcsi.testbed.kubernetes.PaperNodes;
+import io.pmemcsi.operator.tools.install.OperatorInstallation;
+import io.pmemcsi.testbed.kubernetes.FakeNodes;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -63,7 +63,7 @@ class PmemDeploymentIT extends OneOperator {
                     .contains("No node has the labels {test/life=yes}"));
 
     // of two nodes one would be there first, and the driver Running twice
-    try (var nodes = PaperNodes.create(sandbox.cluster(), 1, LABELS).runPods()) {
+    try (var nodes = FakeNodes.create(sandbox.cluster(), 1, LABELS).runPods()) {
       driver.awaitPhase("Running");
       assertThat(nodes.names()).hasSize(1);
       var status = driver.status();
@@ -99,7 +99,7 @@ class PmemDeploymentIT extends OneOperator {
     pod.start();
     sandbox.cleanUp(() -> pod.stop(0));
     driver.create(SPEC);
-    try (var nodes = PaperNodes.create(sandbox.cluster(), 1, LABELS).runPods()) {
+    try (var nodes = FakeNodes.create(sandbox.cluster(), 1, LABELS).runPods()) {
       driver.awaitPhase("Running");
       assertThat(driver.status().unpreparedNodes()).isEmpty();
       operator.stop();

@@ -10,7 +10,7 @@ import io.fabric8.kubernetes.api.model.storage.CSIDriverBuilder;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.KubernetesVersion;
-import io.pmemcsi.operator.pmem.PmemReconciler;
+import io.pmemcsi.operator.kinds.pmem.PmemReconciler;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.util.List;
 import java.util.Map;

@@ -14,23 +14,23 @@ import io.javaoperatorsdk.operator.processing.event.Event;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.controller.ResourceAction;
 import io.javaoperatorsdk.operator.processing.event.source.controller.ResourceEvent;
-import io.pmemcsi.api.generic.CSIDriverDeployment;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
+import io.pmemcsi.api.template.CSIDriverDeployment;
 import io.pmemcsi.embedded.fault.FaultPlan;
 import io.pmemcsi.embedded.fault.RequestFault;
 import io.pmemcsi.embedded.fault.SeenRequest;
-import io.pmemcsi.operator.draining.NodeUpdates;
-import io.pmemcsi.operator.engine.Outcome;
+import io.pmemcsi.operator.apply.Outcome;
+import io.pmemcsi.operator.controller.CleanupListener;
 import io.pmemcsi.operator.events.EventWriter;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.KubernetesVersion;
-import io.pmemcsi.operator.generic.GenericReconciler;
-import io.pmemcsi.operator.generic.OperatorConfig;
 import io.pmemcsi.operator.guard.DeletionGuard;
 import io.pmemcsi.operator.guard.DriverUsage;
+import io.pmemcsi.operator.kinds.pmem.PmemReconciler;
+import io.pmemcsi.operator.kinds.template.OperatorConfig;
+import io.pmemcsi.operator.kinds.template.TemplateReconciler;
 import io.pmemcsi.operator.metrics.OutcomeListener;
-import io.pmemcsi.operator.pmem.PmemReconciler;
-import io.pmemcsi.operator.reconcile.EndOfResource;
+import io.pmemcsi.operator.rollout.draining.NodeUpdates;
 import io.pmemcsi.testbed.kubernetes.Clients;
 import java.time.Clock;
 import java.time.Duration;
@@ -60,7 +60,7 @@ class ReturningResourceTest {
       Operator operator = genericOperator(world.client());
       operator.start();
       try {
-        var driver = new GenericResource(world.client(), EmbeddedWorld.NAMESPACE, "back");
+        var driver = new TemplateResource(world.client(), EmbeddedWorld.NAMESPACE, "back");
         driver.create();
         driver.awaitSynced();
         driver.resource().delete();
@@ -141,7 +141,7 @@ class ReturningResourceTest {
             new EventWriter(client, "test", clock),
             new AtTheEnd(() -> {}),
             clock);
-    var ends = new EndOfResource();
+    var ends = new CleanupListener();
     ends.listen(HasMetadata.getKind(PmemCSIDeployment.class), pmem::forgotten);
     Operator operator = operator(client, ends);
     operator.register(
@@ -151,7 +151,7 @@ class ReturningResourceTest {
     return operator;
   }
 
-  private Operator operator(KubernetesClient client, EndOfResource ends) {
+  private Operator operator(KubernetesClient client, CleanupListener ends) {
     return new Operator(
         overrider ->
             overrider
@@ -162,7 +162,7 @@ class ReturningResourceTest {
 
   private Operator genericOperator(KubernetesClient client) {
     var generic =
-        new GenericReconciler(
+        new TemplateReconciler(
             () -> ClusterFacts.assumed(VERSION, EmbeddedWorld.NAMESPACE, EmbeddedWorld.IMAGE),
             () -> OperatorConfig.DEFAULT,
             new DeletionGuard(DriverUsage::none, CSIDriverDeployment.FORCE_DELETION_ANNOTATION),
@@ -170,7 +170,7 @@ class ReturningResourceTest {
             new EventWriter(client, "test", clock),
             new AtTheEnd(this::hold),
             clock);
-    var ends = new EndOfResource();
+    var ends = new CleanupListener();
     ends.listen(HasMetadata.getKind(CSIDriverDeployment.class), generic::forgotten);
     Operator operator = operator(client, ends);
     operator.register(
@@ -178,7 +178,7 @@ class ReturningResourceTest {
         overrider ->
             overrider
                 .withName("csidriverdeployment")
-                .withFieldManager(GenericReconciler.FIELD_MANAGER)
+                .withFieldManager(TemplateReconciler.FIELD_MANAGER)
                 .withTriggerReconcilerOnAllEvents(true));
     return operator;
   }

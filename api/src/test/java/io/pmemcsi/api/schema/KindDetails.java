@@ -3,13 +3,13 @@ package io.pmemcsi.api.schema;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.fabric8.kubernetes.client.CustomResource;
-import io.pmemcsi.api.generic.CSIDriverDeployment;
-import io.pmemcsi.api.generic.CSIDriverDeploymentStatus;
-import io.pmemcsi.api.generic.VolumeLifecycleMode;
 import io.pmemcsi.api.legacy.LegacyDeployment;
 import io.pmemcsi.api.pmem.DriverComponent;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
+import io.pmemcsi.api.template.CSIDriverDeployment;
+import io.pmemcsi.api.template.CSIDriverDeploymentStatus;
+import io.pmemcsi.api.template.VolumeLifecycleMode;
 import java.util.Arrays;
 import java.util.List;
 

@@ -20,9 +20,9 @@ final class AuditCommand implements Callable<Integer> {
   @Mixin private final DriverFlags flags = new DriverFlags();
   @Mixin private final LogFlags log = new LogFlags();
 
-  private final Surroundings surroundings;
+  private final CliEnvironment surroundings;
 
-  AuditCommand(Surroundings surroundings) {
+  AuditCommand(CliEnvironment surroundings) {
     this.surroundings = surroundings;
   }
 

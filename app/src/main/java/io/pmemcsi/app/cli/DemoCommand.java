@@ -33,9 +33,9 @@ final class DemoCommand implements Callable<Integer> {
       description = "What to show: operator or driver (default: both).")
   private String only = "";
 
-  private final Surroundings surroundings;
+  private final CliEnvironment surroundings;
 
-  DemoCommand(Surroundings surroundings) {
+  DemoCommand(CliEnvironment surroundings) {
     this.surroundings = surroundings;
   }
 

@@ -15,14 +15,14 @@ import io.pmemcsi.base.version.Version;
 import io.pmemcsi.operator.ApiAccess;
 import io.pmemcsi.operator.KubeconfigContent;
 import io.pmemcsi.operator.Rendering;
-import io.pmemcsi.operator.diff.Preview;
-import io.pmemcsi.operator.diff.ResourceDiff;
 import io.pmemcsi.operator.facts.ClusterProbe;
 import io.pmemcsi.operator.facts.Refusal;
-import io.pmemcsi.operator.generic.ConfigFile;
-import io.pmemcsi.operator.generic.ConfigReader;
-import io.pmemcsi.operator.generic.OperatorConfig;
-import io.pmemcsi.operator.install.OperatorInstallation;
+import io.pmemcsi.operator.kinds.template.ConfigFile;
+import io.pmemcsi.operator.kinds.template.ConfigReader;
+import io.pmemcsi.operator.kinds.template.OperatorConfig;
+import io.pmemcsi.operator.tools.diff.Preview;
+import io.pmemcsi.operator.tools.diff.ResourceDiff;
+import io.pmemcsi.operator.tools.install.OperatorInstallation;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -83,10 +83,10 @@ final class DiffCommand implements Callable<Integer> {
               + " operator in the cluster).")
   private String config = "";
 
-  private final Surroundings surroundings;
+  private final CliEnvironment surroundings;
   private final Rendering rendering = new Rendering();
 
-  DiffCommand(Surroundings surroundings) {
+  DiffCommand(CliEnvironment surroundings) {
     this.surroundings = surroundings;
   }
 

@@ -43,9 +43,9 @@ final class DriverCommand implements Callable<Integer> {
   @SuppressWarnings("NullAway.Init") // set by picocli before anything is called
   private CommandSpec spec;
 
-  private final Surroundings surroundings;
+  private final CliEnvironment surroundings;
 
-  DriverCommand(Surroundings surroundings) {
+  DriverCommand(CliEnvironment surroundings) {
     this.surroundings = surroundings;
   }
 

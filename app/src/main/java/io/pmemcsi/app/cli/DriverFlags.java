@@ -146,7 +146,7 @@ final class DriverFlags implements PlainFlags {
   }
 
   /** The flags as checked values. */
-  DriverSettings settings(Surroundings surroundings) {
+  DriverSettings settings(CliEnvironment surroundings) {
     DriverName name = Flag.required("-drivername", driverName, DriverName::new);
     return new DriverSettings(
         Mode.parse(mode),

@@ -48,7 +48,7 @@ final class Kubeconfig {
    * @return nothing where none is named: a client finds the account of its pod or the usual file
    *     itself, and what the environment says besides
    */
-  static Optional<KubeconfigContent> read(Optional<Path> named, Surroundings surroundings) {
+  static Optional<KubeconfigContent> read(Optional<Path> named, CliEnvironment surroundings) {
     if (named.isEmpty()) {
       Optional<Path> usual = usual(surroundings);
       if (usual.isEmpty()
@@ -63,7 +63,7 @@ final class Kubeconfig {
   }
 
   /** The file that is used where none is named, if it is there and this is no pod. */
-  private static Optional<Path> usual(Surroundings surroundings) {
+  private static Optional<Path> usual(CliEnvironment surroundings) {
     String home = surroundings.variable("HOME");
     if (home.isEmpty() || !surroundings.variable("KUBERNETES_SERVICE_HOST").isEmpty()) {
       return Optional.empty();
@@ -72,7 +72,7 @@ final class Kubeconfig {
         .filter(Files::exists);
   }
 
-  private static KubeconfigContent check(Path file, Surroundings surroundings) {
+  private static KubeconfigContent check(Path file, CliEnvironment surroundings) {
     if (!Files.exists(file)) {
       throw new UsageException(
           "kubeconfig %s does not exist: name another one with --kubeconfig or KUBECONFIG"

@@ -34,9 +34,9 @@ final class OperatorCommand implements Callable<Integer> {
   @SuppressWarnings("NullAway.Init") // set by picocli before anything is called
   private CommandSpec spec;
 
-  private final Surroundings surroundings;
+  private final CliEnvironment surroundings;
 
-  OperatorCommand(Surroundings surroundings) {
+  OperatorCommand(CliEnvironment surroundings) {
     this.surroundings = surroundings;
   }
 
@@ -53,7 +53,7 @@ final class OperatorCommand implements Callable<Integer> {
             settings.metricsAddress(),
             settings.leaderElection(),
             settings.config());
-    Ending ending = new Ending(surroundings);
+    ExitHandler ending = new ExitHandler(surroundings);
     UntilStopped.run(
         () -> OperatorProgram.start(options, surroundings.environment(), ending::atOnce),
         Duration.ZERO,

@@ -56,7 +56,7 @@ final class OperatorFlags {
   private String kubeconfig = "";
 
   /** The flags as checked values. */
-  OperatorSettings settings(Surroundings surroundings) {
+  OperatorSettings settings(CliEnvironment surroundings) {
     String cluster =
         kubeconfig.isEmpty() ? Kubeconfig.onlyOne(surroundings.variable("KUBECONFIG")) : kubeconfig;
     return new OperatorSettings(

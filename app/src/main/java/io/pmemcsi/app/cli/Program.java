@@ -34,8 +34,8 @@ public final class Program implements Runnable {
   private Program() {}
 
   /** Runs a command line to its end and returns the exit code. */
-  public static int run(List<String> arguments, Surroundings surroundings) {
-    Ending ending = new Ending(surroundings);
+  public static int run(List<String> arguments, CliEnvironment surroundings) {
+    ExitHandler ending = new ExitHandler(surroundings);
     try {
       if (!arguments.isEmpty() && arguments.getFirst().equals("driver")) {
         DriverCommand driver = new DriverCommand(surroundings);
@@ -61,7 +61,7 @@ public final class Program implements Runnable {
     }
   }
 
-  static CommandLine commandLine(Surroundings surroundings) {
+  static CommandLine commandLine(CliEnvironment surroundings) {
     CommandLine driver = withRetired(new DriverCommand(surroundings), DriverFlags.WITHOUT_EFFECT);
     driver.addSubcommand(withRetired(new AuditCommand(surroundings), DriverFlags.WITHOUT_EFFECT));
     CommandLine program =
@@ -110,6 +110,6 @@ public final class Program implements Runnable {
   @Override
   public void run() {
     throw new ParameterException(
-        spec.commandLine(), "say what to do: " + Ending.commands(spec.commandLine()));
+        spec.commandLine(), "say what to do: " + ExitHandler.commands(spec.commandLine()));
   }
 }

@@ -49,9 +49,9 @@ final class RenderCommand implements Callable<Integer> {
               + " of this program).")
   private String image = "pmem-csi-driver:" + Version.current();
 
-  private final Surroundings surroundings;
+  private final CliEnvironment surroundings;
 
-  RenderCommand(Surroundings surroundings) {
+  RenderCommand(CliEnvironment surroundings) {
     this.surroundings = surroundings;
   }
 

@@ -7,9 +7,9 @@ import picocli.CommandLine.Command;
 @Command(name = "version", mixinStandardHelpOptions = true, description = "Prints the version.")
 final class VersionCommand implements Runnable {
 
-  private final Surroundings surroundings;
+  private final CliEnvironment surroundings;
 
-  VersionCommand(Surroundings surroundings) {
+  VersionCommand(CliEnvironment surroundings) {
     this.surroundings = surroundings;
   }
 

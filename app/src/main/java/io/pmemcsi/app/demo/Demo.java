@@ -34,10 +34,10 @@ public final class Demo {
 
     try (Interruption interruption = Interruption.watch()) {
       if (wanted.contains(Half.OPERATOR)) {
-        new OperatorHalf(narrator, interruption).run();
+        new OperatorDemo(narrator, interruption).run();
       }
       if (wanted.contains(Half.DRIVER)) {
-        new DriverHalf(narrator, interruption).run();
+        new DriverDemo(narrator, interruption).run();
       }
     }
     narrator.say(

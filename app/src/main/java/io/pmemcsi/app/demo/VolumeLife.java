@@ -54,7 +54,7 @@ final class VolumeLife implements AutoCloseable {
   }
 
   void live() {
-    table.row("(before)", "", amount(DriverHalf.available(client)), "");
+    table.row("(before)", "", amount(DriverDemo.available(client)), "");
     Volume volume = create();
     String id = volume.getVolumeId();
     stage(volume);
@@ -192,11 +192,11 @@ final class VolumeLife implements AutoCloseable {
     try {
       String result = step.run();
       Duration took = Duration.ofNanos(System.nanoTime() - start);
-      table.row(name, Narrator.seconds(took), amount(DriverHalf.available(client)), result);
+      table.row(name, Narrator.seconds(took), amount(DriverDemo.available(client)), result);
     } catch (IOException e) {
       throw new FatalException(
           "the demo cannot go on at %s: %s; %s"
-              .formatted(name, Reason.withFile(e), DemoFolder.WAY_OUT),
+              .formatted(name, Reason.withFile(e), DemoDirectory.WAY_OUT),
           e);
     }
   }

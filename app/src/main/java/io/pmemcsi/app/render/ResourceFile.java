@@ -5,8 +5,8 @@ import io.pmemcsi.app.settings.Flag;
 import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.base.error.UsageException;
+import io.pmemcsi.base.file.BoundedText;
 import io.pmemcsi.base.file.FilePath;
-import io.pmemcsi.base.file.SmallText;
 import io.pmemcsi.operator.yaml.YamlText;
 import java.io.IOException;
 import java.io.InputStream;
@@ -50,10 +50,10 @@ public final class ResourceFile {
   /** Reads what a user names: a file, all files of a folder, or standard input for a dash. */
   public static List<ResourceFile> readAll(String name, InputStream in) {
     if (name.equals(STANDARD_INPUT)) {
-      return List.of(read("standard input", RESOURCE, () -> SmallText.read(in)));
+      return List.of(read("standard input", RESOURCE, () -> BoundedText.read(in)));
     }
     Path path = Flag.required("-f", name, FilePath::parse);
-    return (Files.isDirectory(path) ? ResourceFolder.files(path) : List.of(path))
+    return (Files.isDirectory(path) ? ResourceDirectory.files(path) : List.of(path))
         .stream().map(file -> read(file, file.toString(), RESOURCE)).toList();
   }
 
@@ -62,7 +62,7 @@ public final class ResourceFile {
     if (Files.isDirectory(file)) {
       throw new UsageException("%s is a folder: name a file in it".formatted(label));
     }
-    return read(label, form, () -> SmallText.read(file));
+    return read(label, form, () -> BoundedText.read(file));
   }
 
   private static ResourceFile read(String label, Form form, Source source) {

@@ -18,8 +18,8 @@ import io.fabric8.kubernetes.api.model.rbac.RoleBinding;
 import io.fabric8.kubernetes.api.model.storage.CSIDriver;
 import io.fabric8.kubernetes.api.model.storage.StorageClass;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.pmemcsi.api.generic.CSIDriverDeployment;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
+import io.pmemcsi.api.template.CSIDriverDeployment;
 import io.pmemcsi.operator.OperatorOptions;
 import io.pmemcsi.operator.OperatorProgram;
 import io.pmemcsi.testbed.kubernetes.Definitions;
@@ -401,7 +401,7 @@ class DiffIT {
     err.reset();
     return Program.run(
         List.of(arguments),
-        new Surroundings(
+        new CliEnvironment(
             Map.of(),
             new ByteArrayInputStream(input.getBytes(StandardCharsets.UTF_8)),
             new PrintStream(out, true, StandardCharsets.UTF_8),

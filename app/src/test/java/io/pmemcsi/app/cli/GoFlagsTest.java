@@ -31,7 +31,7 @@ class GoFlagsTest {
     "driver -verbose, driver --verbose",
   })
   void bothSpellingsBecomeOne(String given, String expected) {
-    CommandLine program = Program.commandLine(Surroundings.ofProcess());
+    CommandLine program = Program.commandLine(CliEnvironment.ofProcess());
 
     assertThat(GoFlags.normalize(words(given), program)).isEqualTo(words(expected));
   }

@@ -99,6 +99,6 @@ class OperatorFlagsTest {
     List<String> normalized = GoFlags.normalize(Arrays.asList(arguments), parser);
     parser.parseArgs(normalized.toArray(String[]::new));
     return line.flags.settings(
-        new Surroundings(environment, InputStream.nullInputStream(), System.out, System.err));
+        new CliEnvironment(environment, InputStream.nullInputStream(), System.out, System.err));
   }
 }

@@ -558,7 +558,7 @@ class ProgramTest {
     List<String> arguments = line.isEmpty() ? List.of() : Arrays.asList(line.split(" ", -1));
     return Program.run(
         arguments,
-        new Surroundings(
+        new CliEnvironment(
             environment,
             new ByteArrayInputStream(new byte[0]),
             new PrintStream(out, true, StandardCharsets.UTF_8),

@@ -312,7 +312,7 @@ class RenderCommandTest {
   private int run(String... arguments) {
     return Program.run(
         List.of(arguments),
-        new Surroundings(
+        new CliEnvironment(
             Map.of(),
             new ByteArrayInputStream(input.getBytes(StandardCharsets.UTF_8)),
             new PrintStream(out, true, StandardCharsets.UTF_8),

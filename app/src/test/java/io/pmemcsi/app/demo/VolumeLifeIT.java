@@ -19,7 +19,7 @@ class VolumeLifeIT {
   @Test
   void diskThatDoesNotPlayAlongIsNamedInWords(@TempDir Path folder) throws Exception {
     Path noFolder = Files.writeString(folder.resolve("file"), "");
-    DriverSettings settings = DriverHalf.settings(folder);
+    DriverSettings settings = DriverDemo.settings(folder);
     Narrator silent =
         new Narrator(
             new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8));
@@ -31,7 +31,7 @@ class VolumeLifeIT {
       assertThatThrownBy(life::live)
           .isInstanceOf(FatalException.class)
           .hasMessageStartingWith("the demo cannot go on at NodeStageVolume: " + noFolder)
-          .hasMessageEndingWith(DemoFolder.WAY_OUT)
+          .hasMessageEndingWith(DemoDirectory.WAY_OUT)
           .hasMessageNotContaining("Exception");
     }
   }

@@ -46,7 +46,7 @@ public final class Logging {
     appender.setEncoder(encoder);
     appender.setOutputStream(new Borrowed(out));
     if (!verbosity.forDevelopers()) {
-      appender.addFilter(new SaidByUs());
+      appender.addFilter(new OwnLoggerFilter());
     }
     appender.start();
 

@@ -5,13 +5,13 @@ import csi.v1.ListVolumesRequest;
 import io.pmemcsi.bench.Benchmark;
 import io.pmemcsi.bench.Figure;
 import io.pmemcsi.bench.Samples;
-import io.pmemcsi.driver.volume.Contents;
 import io.pmemcsi.driver.volume.DeviceMode;
 import io.pmemcsi.driver.volume.DurableFiles;
 import io.pmemcsi.driver.volume.Ledger;
 import io.pmemcsi.driver.volume.LedgerEntry;
 import io.pmemcsi.driver.volume.VolumeId;
 import io.pmemcsi.driver.volume.VolumeParameters;
+import io.pmemcsi.driver.volume.VolumeState;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -85,7 +85,7 @@ public final class ManyVolumes implements Benchmark {
     for (int i = 0; i < VOLUMES; i++) {
       String name = "pvc-" + i;
       VolumeId id = VolumeId.fromName(name);
-      ledger.write(id, Contents.Blank.wiped());
+      ledger.write(id, VolumeState.Blank.wiped());
       ledger.write(
           new LedgerEntry(id, SIZE, VolumeParameters.DEFAULTS.named(name, DeviceMode.FILE)));
       try (RandomAccessFile sparse =

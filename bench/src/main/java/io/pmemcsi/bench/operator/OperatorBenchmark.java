@@ -12,7 +12,7 @@ import io.pmemcsi.bench.Figure;
 import io.pmemcsi.operator.Rendering;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.ClusterProbe;
-import io.pmemcsi.operator.install.OperatorInstallation;
+import io.pmemcsi.operator.tools.install.OperatorInstallation;
 import io.pmemcsi.testbed.kubernetes.Cluster;
 import io.pmemcsi.testbed.kubernetes.Definitions;
 import io.pmemcsi.testbed.kubernetes.Sandbox;

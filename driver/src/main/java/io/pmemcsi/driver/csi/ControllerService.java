@@ -1,7 +1,7 @@
 package io.pmemcsi.driver.csi;
 
-import static io.pmemcsi.driver.csi.Answers.answer;
-import static io.pmemcsi.driver.lifecycle.RefusedException.invalid;
+import static io.pmemcsi.driver.csi.GrpcResponder.answer;
+import static io.pmemcsi.driver.lifecycle.CsiStatusException.invalid;
 
 import com.google.protobuf.Int64Value;
 import csi.v1.ControllerExpandVolumeRequest;
@@ -27,10 +27,10 @@ import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import io.pmemcsi.driver.device.Capacity;
 import io.pmemcsi.driver.lifecycle.Access;
-import io.pmemcsi.driver.lifecycle.RefusedException;
+import io.pmemcsi.driver.lifecycle.CsiStatusException;
 import io.pmemcsi.driver.lifecycle.SizeRange;
 import io.pmemcsi.driver.lifecycle.Volumes;
-import io.pmemcsi.driver.mount.FilesystemType;
+import io.pmemcsi.driver.linux.mount.FilesystemType;
 import io.pmemcsi.driver.volume.LedgerEntry;
 import io.pmemcsi.driver.volume.ParameterSource;
 import io.pmemcsi.driver.volume.VolumeParameters;
@@ -64,7 +64,9 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
 
   /** This service for a server, where a list that has not changed is not put into bytes again. */
   public BindableService quickToList() {
-    return () -> KeptBytes.forResponsesOf(ControllerGrpc.getListVolumesMethod(), bindService());
+    return () ->
+        CachedResponseMarshaller.forResponsesOf(
+            ControllerGrpc.getListVolumesMethod(), bindService());
   }
 
   @Override
@@ -162,7 +164,7 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
           LedgerEntry entry = volumes.get(id);
           try {
             refuseBlockImage(accesses(request.getVolumeCapabilitiesList()), entry.parameters());
-          } catch (RefusedException e) {
+          } catch (CsiStatusException e) {
             return ValidateVolumeCapabilitiesResponse.newBuilder()
                 .setMessage(String.valueOf(e.getMessage()))
                 .build();
@@ -224,7 +226,7 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
     }
     if (!token.matches("[A-Za-z0-9_+.-]{1,6}-[0-9a-f]{56}")
         && all.stream().noneMatch(entry -> entry.id().value().equals(token))) {
-      throw new RefusedException(
+      throw new CsiStatusException(
           Status.Code.ABORTED,
           "starting_token \"%s\" is not one that ListVolumes has returned"
               .formatted(Requests.escaped(token)));
@@ -267,7 +269,7 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
     }
     List<csi.v1.Topology> places = request.getAccessibilityRequirements().getRequisiteList();
     if (!places.isEmpty() && places.stream().noneMatch(node::isIn)) {
-      throw new RefusedException(
+      throw new CsiStatusException(
           Status.Code.RESOURCE_EXHAUSTED,
           "accessibility_requirements: volumes of this driver are on node %s only"
               .formatted(node.nodeId()));

@@ -1,6 +1,6 @@
 package io.pmemcsi.driver.csi;
 
-import static io.pmemcsi.driver.csi.Answers.answer;
+import static io.pmemcsi.driver.csi.GrpcResponder.answer;
 
 import csi.v1.GetPluginCapabilitiesRequest;
 import csi.v1.GetPluginCapabilitiesResponse;

@@ -1,7 +1,7 @@
 package io.pmemcsi.driver.csi;
 
-import static io.pmemcsi.driver.csi.Answers.answer;
-import static io.pmemcsi.driver.lifecycle.RefusedException.invalid;
+import static io.pmemcsi.driver.csi.GrpcResponder.answer;
+import static io.pmemcsi.driver.lifecycle.CsiStatusException.invalid;
 
 import csi.v1.NodeExpandVolumeRequest;
 import csi.v1.NodeExpandVolumeResponse;

@@ -1,14 +1,14 @@
 package io.pmemcsi.driver.csi;
 
-import static io.pmemcsi.driver.lifecycle.RefusedException.invalid;
+import static io.pmemcsi.driver.lifecycle.CsiStatusException.invalid;
 
 import csi.v1.CapacityRange;
 import csi.v1.VolumeCapability;
 import csi.v1.VolumeCapability.AccessMode.Mode;
 import io.pmemcsi.driver.lifecycle.Access;
-import io.pmemcsi.driver.lifecycle.RefusedException;
+import io.pmemcsi.driver.lifecycle.CsiStatusException;
 import io.pmemcsi.driver.lifecycle.SizeRange;
-import io.pmemcsi.driver.mount.FilesystemType;
+import io.pmemcsi.driver.linux.mount.FilesystemType;
 import io.pmemcsi.driver.volume.ParameterSource;
 import io.pmemcsi.driver.volume.VolumeParameters;
 import java.io.IOException;
@@ -114,7 +114,8 @@ final class Requests {
     try {
       return withoutLinks(Path.of(value).normalize());
     } catch (InvalidPathException e) {
-      throw RefusedException.notFound("volume_path \"%s\" is not a path".formatted(escaped(value)));
+      throw CsiStatusException.notFound(
+          "volume_path \"%s\" is not a path".formatted(escaped(value)));
     }
   }
 

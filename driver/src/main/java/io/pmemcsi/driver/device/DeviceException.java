@@ -1,7 +1,7 @@
 package io.pmemcsi.driver.device;
 
 import io.pmemcsi.base.error.Reason;
-import io.pmemcsi.driver.command.ToolFailedException;
+import io.pmemcsi.driver.linux.exec.ToolFailedException;
 import io.pmemcsi.driver.volume.DeviceMode;
 import io.pmemcsi.driver.volume.VolumeId;
 

@@ -1,7 +1,7 @@
 package io.pmemcsi.driver.device;
 
+import io.pmemcsi.driver.volume.AccessModel;
 import io.pmemcsi.driver.volume.DeviceMode;
-import io.pmemcsi.driver.volume.Usage;
 import io.pmemcsi.driver.volume.VolumeId;
 import java.util.List;
 import java.util.Optional;
@@ -55,7 +55,7 @@ public interface DeviceManager {
    * @throws DeviceException.Exists when there is a device for this volume
    * @throws DeviceException.NotEnoughSpace when no place is large enough
    */
-  Device create(VolumeId id, long sizeBytes, Usage usage);
+  Device create(VolumeId id, long sizeBytes, AccessModel usage);
 
   /**
    * Removes a device, after overwriting all of it when it is to be erased. Nothing happens when

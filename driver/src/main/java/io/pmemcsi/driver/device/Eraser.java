@@ -2,9 +2,9 @@ package io.pmemcsi.driver.device;
 
 import static java.nio.file.StandardOpenOption.WRITE;
 
-import io.pmemcsi.driver.command.Cancellation;
-import io.pmemcsi.driver.command.Command;
-import io.pmemcsi.driver.command.ToolFailedException;
+import io.pmemcsi.driver.linux.exec.Cancellation;
+import io.pmemcsi.driver.linux.exec.Command;
+import io.pmemcsi.driver.linux.exec.ToolFailedException;
 import io.pmemcsi.driver.volume.VolumeId;
 import java.io.IOException;
 import java.nio.ByteBuffer;

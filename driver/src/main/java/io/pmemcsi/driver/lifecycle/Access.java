@@ -1,6 +1,6 @@
 package io.pmemcsi.driver.lifecycle;
 
-import io.pmemcsi.driver.mount.FilesystemType;
+import io.pmemcsi.driver.linux.mount.FilesystemType;
 import java.util.List;
 import java.util.Optional;
 

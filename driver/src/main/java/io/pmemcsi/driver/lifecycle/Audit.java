@@ -5,12 +5,12 @@ import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.device.DeviceManager;
 import io.pmemcsi.driver.lifecycle.AuditReport.Finding;
 import io.pmemcsi.driver.lifecycle.AuditReport.Kind;
-import io.pmemcsi.driver.mount.MountEntry;
-import io.pmemcsi.driver.volume.Contents;
+import io.pmemcsi.driver.linux.mount.MountEntry;
 import io.pmemcsi.driver.volume.DeviceMode;
 import io.pmemcsi.driver.volume.Ledger;
 import io.pmemcsi.driver.volume.LedgerEntry;
 import io.pmemcsi.driver.volume.VolumeId;
+import io.pmemcsi.driver.volume.VolumeState;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -172,9 +172,9 @@ public final class Audit {
   }
 
   private void check(LedgerEntry entry, Optional<Device> device) {
-    Optional<Contents> contents = ledger.contents(entry.id());
+    Optional<VolumeState> contents = ledger.contents(entry.id());
     boolean creating = isCreating(entry);
-    boolean deleting = contents.filter(c -> c instanceof Contents.Deleting).isPresent();
+    boolean deleting = contents.filter(c -> c instanceof VolumeState.Deleting).isPresent();
     if (device.isEmpty()) {
       if (beingMade.contains(entry.id())) {
         find(
@@ -228,7 +228,7 @@ public final class Audit {
           "ephemeral volume \"%s\" is not mounted anywhere".formatted(entry.name()),
           false);
     }
-    boolean blank = contents.filter(c -> c instanceof Contents.Blank).isPresent();
+    boolean blank = contents.filter(c -> c instanceof VolumeState.Blank).isPresent();
     if ((creating || deleting || blank) && !mounted.isEmpty()) {
       find(
           Kind.UNEXPECTED_MOUNT,
@@ -239,7 +239,7 @@ public final class Audit {
   }
 
   private boolean isCreating(LedgerEntry entry) {
-    return ledger.contents(entry.id()).filter(c -> c instanceof Contents.Creating).isPresent();
+    return ledger.contents(entry.id()).filter(c -> c instanceof VolumeState.Creating).isPresent();
   }
 
   /** Where a device that is not found may be; empty when it can be nowhere. */

@@ -1,9 +1,9 @@
 package io.pmemcsi.driver.lifecycle;
 
-import io.pmemcsi.driver.command.Cancellation;
 import io.pmemcsi.driver.device.Capacity;
 import io.pmemcsi.driver.device.DeviceManager;
-import io.pmemcsi.driver.device.RunningMakers;
+import io.pmemcsi.driver.device.OrphanedCommands;
+import io.pmemcsi.driver.linux.exec.Cancellation;
 import io.pmemcsi.driver.volume.DeviceMode;
 import io.pmemcsi.driver.volume.LedgerEntry;
 import io.pmemcsi.driver.volume.VolumeId;
@@ -45,7 +45,7 @@ public final class Devices {
    *     nothing new
    */
   public Devices(DeviceManager current, Function<DeviceMode, DeviceManager> opener) {
-    this(current, opener, RunningMakers.HERE::isMaking);
+    this(current, opener, OrphanedCommands.HERE::isMaking);
   }
 
   /** The same with another way to tell whether a tool is at work for a volume. */

@@ -1,8 +1,8 @@
 package io.pmemcsi.driver.lifecycle;
 
-import io.pmemcsi.driver.mount.FilesystemType;
-import io.pmemcsi.driver.mount.Signatures.Found;
-import io.pmemcsi.driver.volume.Contents.Filesystem;
+import io.pmemcsi.driver.linux.mount.FilesystemType;
+import io.pmemcsi.driver.linux.mount.Signatures.Found;
+import io.pmemcsi.driver.volume.VolumeState.Filesystem;
 import java.util.Optional;
 import java.util.UUID;
 
@@ -43,7 +43,7 @@ record FilesystemCheck(String holder) {
     try {
       return new Filesystem(there.type(), UUID.fromString(there.uuid()));
     } catch (IllegalArgumentException e) {
-      throw RefusedException.precondition(
+      throw CsiStatusException.precondition(
           "%s holds %s without a usable UUID, found \"%s\": give it one with \"tune2fs -U random\" or \"xfs_admin -U generate\" and try again"
               .formatted(holder, there.type(), there.uuid()));
     }
@@ -55,18 +55,18 @@ record FilesystemCheck(String holder) {
             .filter(_ -> !type.isEmpty())
             .orElseThrow(
                 () ->
-                    RefusedException.precondition(
+                    CsiStatusException.precondition(
                         "%s holds %s, which is neither ext4 nor xfs: it is left alone"
                             .formatted(holder, type)));
     if (wanted.isPresent() && wanted.get() != there) {
-      throw RefusedException.exists(
+      throw CsiStatusException.exists(
           "%s holds %s, asked for: %s".formatted(holder, there.text(), wanted.get().text()));
     }
     return there;
   }
 
-  private RefusedException damaged(String expected, Found found) {
-    return RefusedException.precondition(
+  private CsiStatusException damaged(String expected, Found found) {
+    return CsiStatusException.precondition(
         "%s is not formatted again: expected %s, found %s. Repair the filesystem or delete the volume"
             .formatted(holder, expected, found));
   }

@@ -1,14 +1,14 @@
 package io.pmemcsi.driver.lifecycle;
 
-import io.pmemcsi.driver.command.Command;
-import io.pmemcsi.driver.command.CommandRunner;
 import io.pmemcsi.driver.device.Device;
-import io.pmemcsi.driver.mount.FilesystemType;
-import io.pmemcsi.driver.mount.Signatures;
-import io.pmemcsi.driver.mount.Signatures.Found;
-import io.pmemcsi.driver.volume.Contents;
-import io.pmemcsi.driver.volume.Contents.Filesystem;
+import io.pmemcsi.driver.linux.exec.Command;
+import io.pmemcsi.driver.linux.exec.CommandRunner;
+import io.pmemcsi.driver.linux.mount.FilesystemType;
+import io.pmemcsi.driver.linux.mount.Signatures;
+import io.pmemcsi.driver.linux.mount.Signatures.Found;
 import io.pmemcsi.driver.volume.LedgerEntry;
+import io.pmemcsi.driver.volume.VolumeState;
+import io.pmemcsi.driver.volume.VolumeState.Filesystem;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
@@ -29,10 +29,11 @@ public final class Formatter {
 
   private final Volumes volumes;
   private final Signatures signatures;
-  private final Usages usages;
+  private final DeviceUsers usages;
   private final CommandRunner runner;
 
-  public Formatter(Volumes volumes, Signatures signatures, Usages usages, CommandRunner runner) {
+  public Formatter(
+      Volumes volumes, Signatures signatures, DeviceUsers usages, CommandRunner runner) {
     this.volumes = volumes;
     this.signatures = signatures;
     this.usages = usages;
@@ -41,17 +42,17 @@ public final class Formatter {
 
   /** The filesystem of a volume, made now if the volume is fresh. */
   FilesystemType ensure(LedgerEntry entry, Device device, Optional<FilesystemType> wanted) {
-    Optional<Contents> recorded = volumes.contents(entry);
+    Optional<VolumeState> recorded = volumes.contents(entry);
     if (recorded.isEmpty()) {
       return adoptLegacy(entry, signatures.probe(device.path()), wanted);
     }
     return switch (recorded.get()) {
-      case Contents.Formatted(Filesystem expected, Optional<Filesystem> _) ->
+      case VolumeState.Formatted(Filesystem expected, Optional<Filesystem> _) ->
           check(entry).recorded(expected, signatures.probe(device.path()), wanted);
-      case Contents.Blank(Optional<UUID> planned) -> first(entry, device, planned, wanted);
-      case Contents.RawBlock _ -> useOfBlockUser(entry, signatures.probe(device.path()), wanted);
-      case Contents.Creating _, Contents.Deleting _ ->
-          throw RefusedException.precondition("volume %s is not whole".formatted(entry.id()));
+      case VolumeState.Blank(Optional<UUID> planned) -> first(entry, device, planned, wanted);
+      case VolumeState.RawBlock _ -> useOfBlockUser(entry, signatures.probe(device.path()), wanted);
+      case VolumeState.Creating _, VolumeState.Deleting _ ->
+          throw CsiStatusException.precondition("volume %s is not whole".formatted(entry.id()));
     };
   }
 
@@ -63,11 +64,11 @@ public final class Formatter {
     if (signatures.isUntouched(device.path())) {
       return format(entry, device, planned, wanted, false);
     }
-    return switch (Strays.judge(planned, signatures.probe(device.path()))) {
-      case Strays.Ours _ -> format(entry, device, planned, wanted, true);
-      case Strays.Foreign(Found.Signature there) -> adopt(entry, there, wanted);
-      case Strays.Unknown(Found there) ->
-          throw RefusedException.precondition(
+    return switch (SignatureOrigin.judge(planned, signatures.probe(device.path()))) {
+      case SignatureOrigin.Ours _ -> format(entry, device, planned, wanted, true);
+      case SignatureOrigin.Foreign(Found.Signature there) -> adopt(entry, there, wanted);
+      case SignatureOrigin.Unknown(Found there) ->
+          throw CsiStatusException.precondition(
               "volume %s was never used by this driver, but holds %s: it is left alone. Delete the volume, or clear the device with \"wipefs --all %s\" if nobody needs what is there"
                   .formatted(entry.id(), there, device.path()));
     };
@@ -77,7 +78,7 @@ public final class Formatter {
   private FilesystemType adopt(
       LedgerEntry entry, Found.Signature there, Optional<FilesystemType> wanted) {
     check(entry).unrecorded("a filesystem", there, wanted);
-    volumes.record(entry, new Contents.Formatted(check(entry).identified(there)));
+    volumes.record(entry, new VolumeState.Formatted(check(entry).identified(there)));
     LOG.atWarn()
         .addKeyValue("volume", entry.id())
         .addKeyValue("filesystem", there)
@@ -93,7 +94,7 @@ public final class Formatter {
       boolean debris) {
     FilesystemType type = wanted.orElse(FilesystemType.EXT4);
     if (device.sizeBytes() < type.minimumBytes()) {
-      throw RefusedException.precondition(
+      throw CsiStatusException.precondition(
           "volume %s has %d bytes, %s needs at least %d"
               .formatted(entry.id(), device.sizeBytes(), type.text(), type.minimumBytes()));
     }
@@ -104,7 +105,7 @@ public final class Formatter {
     runner.run(
         Command.of(type.mkfs(device.path(), device.sizeBytes(), filesystem.uuid()))
             .within(MKFS_TIMEOUT));
-    volumes.record(entry, new Contents.Formatted(filesystem));
+    volumes.record(entry, new VolumeState.Formatted(filesystem));
     LOG.atInfo()
         .addKeyValue("volume", entry.id())
         .addKeyValue("filesystem", filesystem)
@@ -114,7 +115,7 @@ public final class Formatter {
 
   /** Whether a volume is as it was made, so that nothing is lost with it. */
   boolean isUntouched(LedgerEntry entry) {
-    return volumes.contents(entry).filter(there -> there instanceof Contents.Blank).isPresent()
+    return volumes.contents(entry).filter(there -> there instanceof VolumeState.Blank).isPresent()
         && volumes
             .deviceIfThere(entry)
             .filter(device -> signatures.isUntouched(device.path()))
@@ -123,9 +124,9 @@ public final class Formatter {
 
   /** Gives a fresh volume to a user of the raw device: from now on the content is theirs. */
   void handOutRaw(LedgerEntry entry) {
-    if (volumes.contents(entry).orElse(null) instanceof Contents.Blank) {
+    if (volumes.contents(entry).orElse(null) instanceof VolumeState.Blank) {
       // durable before anybody can write to the device, so that it is never formatted later
-      volumes.record(entry, new Contents.RawBlock());
+      volumes.record(entry, new VolumeState.RawBlock());
     }
   }
 
@@ -134,7 +135,7 @@ public final class Formatter {
       LedgerEntry entry, Found found, Optional<FilesystemType> wanted) {
     Found.Signature there =
         check(entry).unrecorded("a filesystem (made by an earlier release)", found, wanted);
-    volumes.record(entry, new Contents.Formatted(check(entry).identified(there)));
+    volumes.record(entry, new VolumeState.Formatted(check(entry).identified(there)));
     LOG.atInfo()
         .addKeyValue("volume", entry.id())
         .addKeyValue("filesystem", there)

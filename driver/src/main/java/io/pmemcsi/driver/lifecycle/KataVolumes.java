@@ -2,20 +2,20 @@ package io.pmemcsi.driver.lifecycle;
 
 import io.grpc.Status;
 import io.pmemcsi.base.error.Reason;
-import io.pmemcsi.driver.command.Cancellation;
 import io.pmemcsi.driver.device.BlockDevices;
-import io.pmemcsi.driver.kata.ImageFiles;
-import io.pmemcsi.driver.kata.ImageLayout;
-import io.pmemcsi.driver.loop.LoopDevices;
-import io.pmemcsi.driver.loop.LoopDevices.Loop;
-import io.pmemcsi.driver.mount.FilesystemType;
-import io.pmemcsi.driver.mount.MountEntry;
-import io.pmemcsi.driver.mount.Mounts;
-import io.pmemcsi.driver.mount.Signatures;
-import io.pmemcsi.driver.mount.Signatures.Found;
-import io.pmemcsi.driver.volume.Contents;
-import io.pmemcsi.driver.volume.Contents.Filesystem;
+import io.pmemcsi.driver.linux.exec.Cancellation;
+import io.pmemcsi.driver.linux.loop.LoopDevices;
+import io.pmemcsi.driver.linux.loop.LoopDevices.Loop;
+import io.pmemcsi.driver.linux.mount.FilesystemType;
+import io.pmemcsi.driver.linux.mount.MountEntry;
+import io.pmemcsi.driver.linux.mount.Mounts;
+import io.pmemcsi.driver.linux.mount.Signatures;
+import io.pmemcsi.driver.linux.mount.Signatures.Found;
+import io.pmemcsi.driver.node.kata.ImageFiles;
+import io.pmemcsi.driver.node.kata.ImageLayout;
 import io.pmemcsi.driver.volume.LedgerEntry;
+import io.pmemcsi.driver.volume.VolumeState;
+import io.pmemcsi.driver.volume.VolumeState.Filesystem;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -106,7 +106,7 @@ public final class KataVolumes {
         mounts.mount(loop, target, type, readOnly ? List.of("ro") : List.of());
       }
     } catch (IOException e) {
-      throw new RefusedException(
+      throw new CsiStatusException(
           Status.Code.INTERNAL,
           "Kata image file of volume %s: %s".formatted(entry.id(), Reason.withFile(e)));
     }
@@ -130,7 +130,7 @@ public final class KataVolumes {
         .contents(entry)
         .flatMap(
             contents ->
-                contents instanceof Contents.Formatted(var _, Optional<Filesystem> image)
+                contents instanceof VolumeState.Formatted(var _, Optional<Filesystem> image)
                     ? image
                     : Optional.empty());
   }
@@ -148,9 +148,9 @@ public final class KataVolumes {
     }
     Found.Signature there = check.unrecorded("a filesystem", found, wanted);
     if (volumes.contents(entry).orElse(null)
-        instanceof Contents.Formatted(Filesystem volume, Optional<Filesystem> _)) {
+        instanceof VolumeState.Formatted(Filesystem volume, Optional<Filesystem> _)) {
       Filesystem inside = check.identified(there);
-      volumes.record(entry, new Contents.Formatted(volume, Optional.of(inside)));
+      volumes.record(entry, new VolumeState.Formatted(volume, Optional.of(inside)));
     }
     return FilesystemType.parse(there.type()).orElseThrow();
   }
@@ -158,7 +158,7 @@ public final class KataVolumes {
   private static void requireImage(LedgerEntry entry, Path host, Filesystem expected) {
     Path image = host.resolve(ImageFiles.NAME);
     if (!Files.exists(image)) {
-      throw RefusedException.precondition(
+      throw CsiStatusException.precondition(
           "the image file of volume %s is not made again: expected %s, which holds %s, found no such file."
                   .formatted(entry.id(), image.getFileName(), expected)
               + " Bring it back or delete the volume");
@@ -200,7 +200,7 @@ public final class KataVolumes {
                 .anyMatch(loop -> number(loop.device()).equals(mount.number()))
             : isSomeImage(Path.of(mount.source()));
     if (!own) {
-      throw RefusedException.precondition(
+      throw CsiStatusException.precondition(
           "what is mounted at %s (%s) is not this volume"
               .formatted(mount.mountPoint(), mount.source()));
     }
@@ -213,7 +213,7 @@ public final class KataVolumes {
           .filter(file -> file.endsWith(ImageFiles.NAME))
           .isPresent();
     } catch (IOException e) {
-      throw new RefusedException(
+      throw new CsiStatusException(
           Status.Code.INTERNAL, "cannot look at loop devices: %s".formatted(Reason.withFile(e)));
     }
   }
@@ -236,7 +236,7 @@ public final class KataVolumes {
         .filter(mount -> !mount.number().equals(number(loop)))
         .ifPresent(
             mount -> {
-              throw RefusedException.exists(
+              throw CsiStatusException.exists(
                   "something else is mounted at %s: %s".formatted(target, mount.source()));
             });
     there.ifPresent(
@@ -253,7 +253,7 @@ public final class KataVolumes {
     try {
       return BlockDevices.number(loop);
     } catch (IOException e) {
-      throw new RefusedException(
+      throw new CsiStatusException(
           Status.Code.INTERNAL, "cannot look at %s: %s".formatted(loop, Reason.of(e)));
     }
   }

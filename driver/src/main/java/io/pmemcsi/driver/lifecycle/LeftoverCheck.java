@@ -1,9 +1,9 @@
 package io.pmemcsi.driver.lifecycle;
 
 import io.pmemcsi.driver.device.BlockDevices;
-import io.pmemcsi.driver.kata.ImageFiles;
 import io.pmemcsi.driver.lifecycle.AuditReport.Finding;
 import io.pmemcsi.driver.lifecycle.AuditReport.Kind;
+import io.pmemcsi.driver.node.kata.ImageFiles;
 import io.pmemcsi.driver.volume.Ledger;
 import io.pmemcsi.driver.volume.VolumeId;
 import java.io.IOException;

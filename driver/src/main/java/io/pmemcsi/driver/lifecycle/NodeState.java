@@ -1,8 +1,8 @@
 package io.pmemcsi.driver.lifecycle;
 
 import io.pmemcsi.base.error.Reason;
-import io.pmemcsi.driver.loop.LoopDevices;
-import io.pmemcsi.driver.mount.MountTable;
+import io.pmemcsi.driver.linux.loop.LoopDevices;
+import io.pmemcsi.driver.linux.mount.MountTable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -41,7 +41,7 @@ public record NodeState(
       // the kernel shows paths without links
       Path state = stateFolder.toRealPath();
       Map<Path, Path> notes = new LinkedHashMap<>();
-      for (Path note : list(state.resolve(Markers.FOLDER))) {
+      for (Path note : list(state.resolve(PendingMounts.FOLDER))) {
         // a name that ends so was never finished, so the mount was never begun
         if (!note.toString().endsWith(".tmp")) {
           target(note).ifPresent(path -> notes.put(note, path));

@@ -23,7 +23,7 @@ final class Paths {
           PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
     } catch (FileAlreadyExistsException e) {
       if (!Files.isDirectory(folder)) {
-        throw RefusedException.invalid("%s is not a folder".formatted(folder));
+        throw CsiStatusException.invalid("%s is not a folder".formatted(folder));
       }
     } catch (IOException e) {
       throw failed("make the folder", folder, e);
@@ -37,7 +37,7 @@ final class Paths {
           file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-r--r--")));
     } catch (FileAlreadyExistsException e) {
       if (Files.isDirectory(file)) {
-        throw RefusedException.invalid("%s is a folder, not a file".formatted(file));
+        throw CsiStatusException.invalid("%s is a folder, not a file".formatted(file));
       }
     } catch (IOException e) {
       throw failed("make the file", file, e);
@@ -48,12 +48,12 @@ final class Paths {
   static void remove(Path path) {
     try {
       if (Files.isRegularFile(path) && Files.size(path) > 0) {
-        throw RefusedException.precondition(
+        throw CsiStatusException.precondition(
             "%s is a file with content: it is left alone".formatted(path));
       }
       Files.deleteIfExists(path);
     } catch (DirectoryNotEmptyException e) {
-      throw RefusedException.precondition(
+      throw CsiStatusException.precondition(
           "%s is not empty although nothing is mounted there: it is left alone".formatted(path));
     } catch (NoSuchFileException e) {
       // a parent is gone, too: fine
@@ -62,12 +62,12 @@ final class Paths {
     }
   }
 
-  private static RefusedException failed(String doing, Path path, IOException e) {
+  private static CsiStatusException failed(String doing, Path path, IOException e) {
     String why =
         e instanceof NoSuchFileException
             ? "there is no folder %s, which the caller has to make".formatted(path.getParent())
             : Reason.of(e);
-    return new RefusedException(
+    return new CsiStatusException(
         Status.Code.INTERNAL, "cannot %s %s: %s".formatted(doing, path, why));
   }
 }

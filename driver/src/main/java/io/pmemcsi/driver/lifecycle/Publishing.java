@@ -1,12 +1,12 @@
 package io.pmemcsi.driver.lifecycle;
 
-import io.pmemcsi.driver.command.Cancellation;
 import io.pmemcsi.driver.device.BlockDevices;
 import io.pmemcsi.driver.device.Device;
-import io.pmemcsi.driver.mount.FilesystemType;
-import io.pmemcsi.driver.mount.MountEntry;
-import io.pmemcsi.driver.mount.MountOptions;
-import io.pmemcsi.driver.mount.Mounts;
+import io.pmemcsi.driver.linux.exec.Cancellation;
+import io.pmemcsi.driver.linux.mount.FilesystemType;
+import io.pmemcsi.driver.linux.mount.MountEntry;
+import io.pmemcsi.driver.linux.mount.MountOptions;
+import io.pmemcsi.driver.linux.mount.Mounts;
 import io.pmemcsi.driver.volume.LedgerEntry;
 import io.pmemcsi.driver.volume.VolumeParameters;
 import java.nio.file.Path;
@@ -26,18 +26,18 @@ public final class Publishing {
   private final Formatter formatter;
   private final VolumeMounts volumeMounts;
   private final Mounts mounts;
-  private final Usages usages;
+  private final DeviceUsers usages;
   private final KataVolumes kata;
-  private final Markers unfinished;
+  private final PendingMounts unfinished;
 
   public Publishing(
       Volumes volumes,
       Formatter formatter,
       VolumeMounts volumeMounts,
       Mounts mounts,
-      Usages usages,
+      DeviceUsers usages,
       KataVolumes kata,
-      Markers unfinished) {
+      PendingMounts unfinished) {
     this.volumes = volumes;
     this.formatter = formatter;
     this.volumeMounts = volumeMounts;
@@ -81,7 +81,7 @@ public final class Publishing {
         switch (access) {
           case Access.Mount asked -> asked;
           case Access.Block _ ->
-              throw RefusedException.invalid(
+              throw CsiStatusException.invalid(
                   "volume_capability: ephemeral inline volumes cannot be raw block volumes");
         };
     volumes.withLock(
@@ -89,7 +89,7 @@ public final class Publishing {
         id -> {
           Optional<LedgerEntry> before = volumes.find(volumeId).or(() -> volumes.named(volumeId));
           if (before.filter(entry -> !entry.parameters().ephemeral()).isPresent()) {
-            throw RefusedException.exists(
+            throw CsiStatusException.exists(
                 "volume_id \"%s\" is that of a persistent volume".formatted(volumeId));
           }
           boolean fresh = before.filter(entry -> !volumes.isUnfinished(entry)).isEmpty();
@@ -123,7 +123,7 @@ public final class Publishing {
             volumeMounts.unmountAll(target, Optional.empty());
             Paths.remove(target);
           } else if (mounts.table().at(target).isPresent()) {
-            throw RefusedException.notFound(
+            throw CsiStatusException.notFound(
                 "there is no volume \"%s\", but something is mounted at %s"
                     .formatted(volumeId, target));
           } else {
@@ -149,7 +149,7 @@ public final class Publishing {
     if (entry.parameters().kataContainers()) {
       kata.unpublish(entry, target);
     } else {
-      volumeMounts.unmountAll(target, volumes.deviceIfThere(entry).map(Usages::number));
+      volumeMounts.unmountAll(target, volumes.deviceIfThere(entry).map(DeviceUsers::number));
     }
     Paths.remove(target);
     unfinished.clear(target);
@@ -158,15 +158,15 @@ public final class Publishing {
   private void publishBlock(
       LedgerEntry entry, Device device, Path target, Access.Block access, boolean readOnly) {
     if (entry.parameters().kataContainers()) {
-      throw RefusedException.invalid(
+      throw CsiStatusException.invalid(
           "volume_capability: volume %s has kataContainers=true, it cannot be a raw block volume"
               .formatted(entry.id()));
     }
     refuseSecondWriter(entry, device, access, Optional.empty(), target);
     Optional<MountEntry> there = mounts.table().at(target);
     if (there.isPresent() && !isUnfinished(target)) {
-      if (!BlockDevices.isNodeOf(target, Usages.number(device))) {
-        throw RefusedException.exists("something else is mounted at %s".formatted(target));
+      if (!BlockDevices.isNodeOf(target, DeviceUsers.number(device))) {
+        throw CsiStatusException.exists("something else is mounted at %s".formatted(target));
       }
       VolumeMounts.requireSame(there.get(), readOnly);
       return;
@@ -184,7 +184,7 @@ public final class Publishing {
       Access.Mount access,
       boolean readOnly) {
     if (mounts.table().at(staging).filter(isOf(device)).isEmpty()) {
-      throw RefusedException.precondition(
+      throw CsiStatusException.precondition(
           "volume %s is not staged at staging_target_path %s".formatted(entry.id(), staging));
     }
     refuseSecondWriter(entry, device, access, Optional.of(staging), target);
@@ -268,14 +268,14 @@ public final class Publishing {
     all.removeIf(mount -> staging.isPresent() && mount.mountPoint().equals(staging.get()));
     all.removeIf(mount -> mount.mountPoint().equals(kata.hostMount(entry)));
     if (!all.isEmpty()) {
-      throw RefusedException.precondition(
+      throw CsiStatusException.precondition(
           "volume %s may have a single writer only and is published at %s already"
               .formatted(entry.id(), all.getFirst().mountPoint()));
     }
   }
 
   private static Predicate<MountEntry> isOf(Device device) {
-    String number = Usages.number(device);
+    String number = DeviceUsers.number(device);
     return mount -> mount.number().equals(number);
   }
 
@@ -296,7 +296,7 @@ public final class Publishing {
   private static Path required(Optional<Path> staging) {
     return staging.orElseThrow(
         () ->
-            RefusedException.precondition(
+            CsiStatusException.precondition(
                 "staging_target_path is missing: stage the volume first"));
   }
 }

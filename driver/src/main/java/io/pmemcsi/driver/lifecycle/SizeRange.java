@@ -14,15 +14,15 @@ public record SizeRange(long requiredBytes, long limitBytes) {
 
   public SizeRange {
     if (requiredBytes < 0) {
-      throw RefusedException.invalid(
+      throw CsiStatusException.invalid(
           "capacity_range.required_bytes %d is negative".formatted(requiredBytes));
     }
     if (limitBytes < 0) {
-      throw RefusedException.invalid(
+      throw CsiStatusException.invalid(
           "capacity_range.limit_bytes %d is negative".formatted(limitBytes));
     }
     if (limitBytes > 0 && requiredBytes > limitBytes) {
-      throw RefusedException.invalid(
+      throw CsiStatusException.invalid(
           "capacity_range.required_bytes %d is more than limit_bytes %d"
               .formatted(requiredBytes, limitBytes));
     }

@@ -1,10 +1,10 @@
 package io.pmemcsi.driver.lifecycle;
 
-import io.pmemcsi.driver.command.Command;
-import io.pmemcsi.driver.command.CommandRunner;
 import io.pmemcsi.driver.device.Device;
-import io.pmemcsi.driver.mount.FilesystemType;
-import io.pmemcsi.driver.mount.MountEntry;
+import io.pmemcsi.driver.linux.exec.Command;
+import io.pmemcsi.driver.linux.exec.CommandRunner;
+import io.pmemcsi.driver.linux.mount.FilesystemType;
+import io.pmemcsi.driver.linux.mount.MountEntry;
 import io.pmemcsi.driver.volume.LedgerEntry;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -21,14 +21,14 @@ public final class Staging {
   private final Volumes volumes;
   private final Formatter formatter;
   private final VolumeMounts mounts;
-  private final Usages usages;
+  private final DeviceUsers usages;
   private final CommandRunner runner;
 
   public Staging(
       Volumes volumes,
       Formatter formatter,
       VolumeMounts mounts,
-      Usages usages,
+      DeviceUsers usages,
       CommandRunner runner) {
     this.volumes = volumes;
     this.formatter = formatter;
@@ -74,7 +74,7 @@ public final class Staging {
           Optional<String> number = Optional.empty();
           if (!volumes.isDamaged(volumeId)) {
             LedgerEntry entry = volumes.require(volumeId);
-            number = volumes.deviceIfThere(entry).map(Usages::number);
+            number = volumes.deviceIfThere(entry).map(DeviceUsers::number);
           }
           // unmounting is safe even where the record of the volume is damaged
           mounts.unmountAll(staging, number);
@@ -99,16 +99,16 @@ public final class Staging {
                   .findFirst()
                   .orElseThrow(
                       () ->
-                          RefusedException.notFound(
+                          CsiStatusException.notFound(
                               "volume %s is not mounted at %s".formatted(id, path)));
           if (device.sizeBytes() < size.requiredBytes()) {
-            throw RefusedException.precondition(
+            throw CsiStatusException.precondition(
                 "volume %s has %d bytes, not %d: call ControllerExpandVolume first"
                     .formatted(id, device.sizeBytes(), size.requiredBytes()));
           }
           // a raw block volume is mounted as a node of the filesystem that /dev is
           FilesystemType.parse(mount.type())
-              .filter(_ -> mount.number().equals(Usages.number(device)))
+              .filter(_ -> mount.number().equals(DeviceUsers.number(device)))
               .ifPresent(
                   type ->
                       runner.run(Command.of(type.grow(device.path(), path)).within(GROW_TIMEOUT)));

@@ -1,9 +1,9 @@
 package io.pmemcsi.driver.lifecycle;
 
-import io.pmemcsi.driver.command.Command;
-import io.pmemcsi.driver.command.CommandRunner;
 import io.pmemcsi.driver.device.Device;
-import io.pmemcsi.driver.mount.MountEntry;
+import io.pmemcsi.driver.linux.exec.Command;
+import io.pmemcsi.driver.linux.exec.CommandRunner;
+import io.pmemcsi.driver.linux.mount.MountEntry;
 import io.pmemcsi.driver.volume.LedgerEntry;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -14,11 +14,11 @@ import java.util.Optional;
 public final class Statistics {
 
   private final Volumes volumes;
-  private final Usages usages;
+  private final DeviceUsers usages;
   private final KataVolumes kata;
   private final CommandRunner runner;
 
-  public Statistics(Volumes volumes, Usages usages, KataVolumes kata, CommandRunner runner) {
+  public Statistics(Volumes volumes, DeviceUsers usages, KataVolumes kata, CommandRunner runner) {
     this.volumes = volumes;
     this.usages = usages;
     this.kata = kata;
@@ -49,7 +49,7 @@ public final class Statistics {
                   .findFirst()
                   .orElseThrow(
                       () ->
-                          RefusedException.notFound(
+                          CsiStatusException.notFound(
                               "volume %s is not mounted at volume_path %s".formatted(id, path)));
           boolean block = mount.type().endsWith("tmpfs");
           return block

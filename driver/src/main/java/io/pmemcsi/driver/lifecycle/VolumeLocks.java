@@ -1,7 +1,7 @@
 package io.pmemcsi.driver.lifecycle;
 
 import io.grpc.Status;
-import io.pmemcsi.driver.command.Cancellation;
+import io.pmemcsi.driver.linux.exec.Cancellation;
 import io.pmemcsi.driver.volume.VolumeId;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -32,7 +32,7 @@ public final class VolumeLocks {
       entry.lock.lock();
       try {
         if (Cancellation.current().map(Cancellation::isCancelled).orElse(false)) {
-          throw new RefusedException(
+          throw new CsiStatusException(
               Status.Code.CANCELLED,
               "the call was cancelled while it waited for another call for volume " + id);
         }

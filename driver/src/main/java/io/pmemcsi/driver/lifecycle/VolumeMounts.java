@@ -1,18 +1,18 @@
 package io.pmemcsi.driver.lifecycle;
 
 import io.grpc.Status;
-import io.pmemcsi.driver.command.Command;
-import io.pmemcsi.driver.command.CommandRunner;
 import io.pmemcsi.driver.device.BlockDevices;
 import io.pmemcsi.driver.device.Device;
-import io.pmemcsi.driver.mount.DaxMissingException;
-import io.pmemcsi.driver.mount.FilesystemType;
-import io.pmemcsi.driver.mount.MountEntry;
-import io.pmemcsi.driver.mount.MountOptions;
-import io.pmemcsi.driver.mount.Mounts;
+import io.pmemcsi.driver.linux.exec.Command;
+import io.pmemcsi.driver.linux.exec.CommandRunner;
+import io.pmemcsi.driver.linux.mount.DaxMissingException;
+import io.pmemcsi.driver.linux.mount.FilesystemType;
+import io.pmemcsi.driver.linux.mount.MountEntry;
+import io.pmemcsi.driver.linux.mount.MountOptions;
+import io.pmemcsi.driver.linux.mount.Mounts;
+import io.pmemcsi.driver.volume.AccessModel;
 import io.pmemcsi.driver.volume.DeviceMode;
 import io.pmemcsi.driver.volume.LedgerEntry;
-import io.pmemcsi.driver.volume.Usage;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -39,7 +39,7 @@ public final class VolumeMounts {
       mounts.mountWithDax(device.path(), target, type, options);
     } else {
       mounts.mount(device.path(), target, type, options);
-      if (entry.parameters().usage() != Usage.FILE_IO) {
+      if (entry.parameters().usage() != AccessModel.FILE_IO) {
         LOG.atInfo()
             .addKeyValue("volume", entry.id())
             .addKeyValue("target", target)
@@ -52,7 +52,7 @@ public final class VolumeMounts {
   }
 
   private static boolean needsDax(LedgerEntry entry) {
-    return entry.parameters().usage() != Usage.FILE_IO
+    return entry.parameters().usage() != AccessModel.FILE_IO
         && !entry.parameters().deviceMode().equals(Optional.of(DeviceMode.FILE));
   }
 
@@ -80,8 +80,8 @@ public final class VolumeMounts {
     if (there.isEmpty()) {
       return false;
     }
-    if (!there.get().number().equals(Usages.number(device))) {
-      throw RefusedException.exists(
+    if (!there.get().number().equals(DeviceUsers.number(device))) {
+      throw CsiStatusException.exists(
           "something else is mounted at %s: %s".formatted(target, there.get().source()));
     }
     requireSame(there.get(), wanted, readOnly);
@@ -96,7 +96,7 @@ public final class VolumeMounts {
         .filter(type -> !type.text().equals(there.type()))
         .ifPresent(
             type -> {
-              throw RefusedException.exists(
+              throw CsiStatusException.exists(
                   "%s holds %s, asked for: %s"
                       .formatted(there.mountPoint(), there.type(), type.text()));
             });
@@ -104,7 +104,7 @@ public final class VolumeMounts {
         .forEach(
             (flag, set) -> {
               if (there.has(flag) != set) {
-                throw RefusedException.exists(
+                throw CsiStatusException.exists(
                     "%s is mounted %s the mount flag \"%s\", asked for: %s"
                         .formatted(
                             there.mountPoint(),
@@ -119,7 +119,7 @@ public final class VolumeMounts {
   /** The same for what has no filesystem of its own. */
   static void requireSame(MountEntry there, boolean readOnly) {
     if (there.isReadOnly() != readOnly) {
-      throw RefusedException.exists(
+      throw CsiStatusException.exists(
           "%s is mounted %s"
               .formatted(there.mountPoint(), there.isReadOnly() ? "read-only" : "writable"));
     }
@@ -135,7 +135,7 @@ public final class VolumeMounts {
               && !mount.number().equals(number.get())
               && !BlockDevices.isNodeOf(target, number.get());
       if (foreign) {
-        throw new RefusedException(
+        throw new CsiStatusException(
             Status.Code.FAILED_PRECONDITION,
             "what is mounted at %s (%s) is not this volume".formatted(target, mount.source()));
       }

@@ -1,18 +1,18 @@
 package io.pmemcsi.driver.lifecycle;
 
 import io.grpc.Status;
-import io.pmemcsi.driver.command.Cancellation;
 import io.pmemcsi.driver.device.Capacity;
 import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.DeviceManager;
-import io.pmemcsi.driver.mount.Signatures;
-import io.pmemcsi.driver.volume.Contents;
+import io.pmemcsi.driver.linux.exec.Cancellation;
+import io.pmemcsi.driver.linux.mount.Signatures;
 import io.pmemcsi.driver.volume.Ledger;
 import io.pmemcsi.driver.volume.LedgerEntry;
 import io.pmemcsi.driver.volume.LedgerException;
 import io.pmemcsi.driver.volume.VolumeId;
 import io.pmemcsi.driver.volume.VolumeParameters;
+import io.pmemcsi.driver.volume.VolumeState;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
@@ -35,10 +35,14 @@ public final class Volumes {
   private final Devices devices;
   private final Signatures signatures;
   private final VolumeLocks locks;
-  private final Usages usages;
+  private final DeviceUsers usages;
 
   public Volumes(
-      Ledger ledger, Devices devices, Signatures signatures, VolumeLocks locks, Usages usages) {
+      Ledger ledger,
+      Devices devices,
+      Signatures signatures,
+      VolumeLocks locks,
+      DeviceUsers usages) {
     this.ledger = ledger;
     this.devices = devices;
     this.signatures = signatures;
@@ -83,12 +87,12 @@ public final class Volumes {
         id -> {
           LedgerEntry entry = require(volumeId);
           if (entry.parameters().kataContainers()) {
-            throw RefusedException.precondition(
+            throw CsiStatusException.precondition(
                 "volume %s holds a Kata image file, which cannot grow".formatted(id));
           }
           if (entry.sizeBytes() >= size.requiredBytes()) {
             if (size.isExceededBy(entry.sizeBytes())) {
-              throw new RefusedException(
+              throw new CsiStatusException(
                   Status.Code.OUT_OF_RANGE,
                   "volume %s has %d bytes, more than limit_bytes %d: volumes never shrink"
                       .formatted(id, entry.sizeBytes(), size.limitBytes()));
@@ -111,7 +115,7 @@ public final class Volumes {
 
   private static void refuseBeyondLimit(VolumeId id, SizeRange size, long grown) {
     if (size.isExceededBy(grown)) {
-      throw new RefusedException(
+      throw new CsiStatusException(
           Status.Code.OUT_OF_RANGE,
           "volume %s would have %d bytes, more than limit_bytes %d"
               .formatted(id, grown, size.limitBytes()));
@@ -133,7 +137,7 @@ public final class Volumes {
     return switch (devices.capacity()) {
       case Devices.Measured.Known(Capacity capacity) -> capacity;
       case Devices.Measured.Failed(String why) ->
-          throw new RefusedException(Status.Code.INTERNAL, "cannot tell the capacity: " + why);
+          throw new CsiStatusException(Status.Code.INTERNAL, "cannot tell the capacity: " + why);
     };
   }
 
@@ -182,19 +186,19 @@ public final class Volumes {
     refuseDamaged(id);
     return find(volumeId)
         .orElseThrow(
-            () -> RefusedException.notFound("there is no volume \"%s\"".formatted(volumeId)));
+            () -> CsiStatusException.notFound("there is no volume \"%s\"".formatted(volumeId)));
   }
 
   /** The device of a volume that is whole. */
   Device usable(LedgerEntry entry) {
-    switch (ledger.contents(entry.id()).orElse(new Contents.RawBlock())) {
-      case Contents.Creating _ ->
-          throw RefusedException.precondition(
+    switch (ledger.contents(entry.id()).orElse(new VolumeState.RawBlock())) {
+      case VolumeState.Creating _ ->
+          throw CsiStatusException.precondition(
               "volume %s was never finished, call CreateVolume again".formatted(entry.id()));
-      case Contents.Deleting _ ->
-          throw RefusedException.precondition(
+      case VolumeState.Deleting _ ->
+          throw CsiStatusException.precondition(
               "volume %s is being deleted, call DeleteVolume again".formatted(entry.id()));
-      case Contents.Blank _, Contents.Formatted _, Contents.RawBlock _ -> {}
+      case VolumeState.Blank _, VolumeState.Formatted _, VolumeState.RawBlock _ -> {}
     }
     return device(entry);
   }
@@ -205,7 +209,7 @@ public final class Volumes {
         .find(entry.id())
         .orElseThrow(
             () ->
-                RefusedException.notFound(
+                CsiStatusException.notFound(
                     "the device of volume %s is gone, the ledger still has it"
                         .formatted(entry.id())));
   }
@@ -217,14 +221,14 @@ public final class Volumes {
 
   /** Whether the creation of a volume was interrupted. */
   boolean isUnfinished(LedgerEntry entry) {
-    return contents(entry).filter(there -> there instanceof Contents.Creating).isPresent();
+    return contents(entry).filter(there -> there instanceof VolumeState.Creating).isPresent();
   }
 
-  Optional<Contents> contents(LedgerEntry entry) {
+  Optional<VolumeState> contents(LedgerEntry entry) {
     return ledger.contents(entry.id());
   }
 
-  void record(LedgerEntry entry, Contents contents) {
+  void record(LedgerEntry entry, VolumeState contents) {
     ledger.write(entry.id(), contents);
   }
 
@@ -243,7 +247,7 @@ public final class Volumes {
         .damage(id)
         .ifPresent(
             why -> {
-              throw RefusedException.precondition(
+              throw CsiStatusException.precondition(
                   "volume %s is blocked because its record is damaged: %s. Repair or remove the"
                           .formatted(id, why)
                       + " file and restart the driver");
@@ -259,7 +263,7 @@ public final class Volumes {
     }
     DeviceManager manager = devices.current();
     if (manager.exists(id)) {
-      throw new RefusedException(
+      throw new CsiStatusException(
           Status.Code.INTERNAL,
           "there is a device for volume %s that the ledger does not know: it is left alone, remove"
                   .formatted(id)
@@ -268,7 +272,7 @@ public final class Volumes {
     LedgerEntry entry =
         new LedgerEntry(id, size.requiredBytes(), wanted.named(name, manager.mode()));
     try {
-      ledger.write(id, new Contents.Creating());
+      ledger.write(id, new VolumeState.Creating());
       ledger.write(entry);
     } catch (LedgerException e) {
       ledger.remove(id);
@@ -285,27 +289,27 @@ public final class Volumes {
   private LedgerEntry existing(
       LedgerEntry entry, String name, SizeRange size, VolumeParameters wanted) {
     if (!entry.name().equals(name)) {
-      throw new RefusedException(
+      throw new CsiStatusException(
           Status.Code.INTERNAL,
           "volume %s has the name \"%s\", not \"%s\"".formatted(entry.id(), entry.name(), name));
     }
     if (!entry.parameters().servesFor(wanted)) {
-      throw RefusedException.exists(
+      throw CsiStatusException.exists(
           "volume \"%s\" exists with other parameters: %s"
               .formatted(name, entry.parameters().toContext()));
     }
-    Optional<Contents> contents = ledger.contents(entry.id());
-    if (contents.isPresent() && contents.get() instanceof Contents.Deleting) {
-      throw new RefusedException(
+    Optional<VolumeState> contents = ledger.contents(entry.id());
+    if (contents.isPresent() && contents.get() instanceof VolumeState.Deleting) {
+      throw new CsiStatusException(
           Status.Code.ABORTED,
           "volume \"%s\" is still being deleted, call DeleteVolume again first".formatted(name));
     }
-    if (contents.isPresent() && contents.get() instanceof Contents.Creating) {
+    if (contents.isPresent() && contents.get() instanceof VolumeState.Creating) {
       lookAfterTools(entry);
       return finish(entry, size, true);
     }
     if (!size.includes(entry.sizeBytes())) {
-      throw RefusedException.exists(
+      throw CsiStatusException.exists(
           "volume \"%s\" exists with %d bytes, asked for: %s"
               .formatted(name, entry.sizeBytes(), size));
     }
@@ -324,7 +328,7 @@ public final class Volumes {
 
   private void refuseWhileMade(LedgerEntry entry) {
     if (devices.isBeingMade(entry.id())) {
-      throw new RefusedException(
+      throw new CsiStatusException(
           Status.Code.ABORTED,
           "a tool that an interrupted call has left is still making the device of volume \"%s\","
                   .formatted(entry.name())
@@ -346,7 +350,7 @@ public final class Volumes {
       if (!finished.equals(entry)) {
         ledger.write(finished);
       }
-      ledger.write(entry.id(), Contents.Blank.wiped());
+      ledger.write(entry.id(), VolumeState.Blank.wiped());
       LOG.atInfo()
           .addKeyValue("volume", entry.id())
           .addKeyValue("name", entry.name())
@@ -356,7 +360,7 @@ public final class Volumes {
     } catch (DeviceException.Exists e) {
       if (resumed) {
         // the tool of the earlier call has ended since we looked: the device is ours
-        throw new RefusedException(
+        throw new CsiStatusException(
             Status.Code.ABORTED,
             "an interrupted call has only now made the device of volume \"%s\", call CreateVolume"
                     .formatted(entry.name())
@@ -385,7 +389,7 @@ public final class Volumes {
         found.orElseGet(
             () -> manager.create(entry.id(), size.requiredBytes(), entry.parameters().usage()));
     if (size.isExceededBy(device.sizeBytes())) {
-      throw new RefusedException(
+      throw new CsiStatusException(
           Status.Code.OUT_OF_RANGE,
           "the smallest possible volume has %d bytes, more than limit_bytes %d"
               .formatted(device.sizeBytes(), size.limitBytes()));
@@ -403,7 +407,7 @@ public final class Volumes {
           .addKeyValue("error", e.getMessage())
           .log("A failed creation could not be undone, it stays in the ledger.");
       // with most other codes a caller takes it for granted that nothing is left, and forgets it
-      throw new RefusedException(
+      throw new CsiStatusException(
           Status.Code.ABORTED,
           "%s; this could not be taken back: %s. Call again"
               .formatted(reason.getMessage(), e.getMessage()));
@@ -422,8 +426,8 @@ public final class Volumes {
     }
     refuseHidden(entry);
     usages.refuseInUse(entry, devices.of(entry));
-    Optional<Contents> before = ledger.contents(entry.id());
-    ledger.write(entry.id(), new Contents.Deleting());
+    Optional<VolumeState> before = ledger.contents(entry.id());
+    ledger.write(entry.id(), new VolumeState.Deleting());
     try {
       devices.of(entry).delete(entry.id(), erase);
     } catch (DeviceException.InUse e) {
@@ -445,7 +449,7 @@ public final class Volumes {
     }
     List<String> hidden = manager.hidden();
     if (!hidden.isEmpty()) {
-      throw RefusedException.precondition(
+      throw CsiStatusException.precondition(
           "the device of volume %s is not there, it may be in %s, which cannot be looked into: enable"
                   .formatted(entry.id(), String.join(", ", hidden))
               + " what is disabled, restart the driver where that is said, and delete the volume"
@@ -458,7 +462,7 @@ public final class Volumes {
         .filter(id -> devices.current().exists(id))
         .ifPresent(
             id -> {
-              throw RefusedException.precondition(
+              throw CsiStatusException.precondition(
                   "there is a device %s that is not in the ledger: this driver did not make it and"
                           .formatted(id)
                       + " does not delete it");

@@ -31,7 +31,7 @@ public final class Ledger {
   private final Path contentsFolder;
   private final StateFiles files;
   private final Map<VolumeId, LedgerEntry> entries = new ConcurrentSkipListMap<>();
-  private final Map<VolumeId, Contents> contents = new ConcurrentSkipListMap<>();
+  private final Map<VolumeId, VolumeState> contents = new ConcurrentSkipListMap<>();
   private final Map<VolumeId, String> damaged = new ConcurrentSkipListMap<>();
   private final AtomicLong changes = new AtomicLong();
 
@@ -86,7 +86,7 @@ public final class Ledger {
   }
 
   /** What is known about the content of a volume; nothing for volumes of the original driver. */
-  public Optional<Contents> contents(VolumeId id) {
+  public Optional<VolumeState> contents(VolumeId id) {
     return Optional.ofNullable(contents.get(id));
   }
 
@@ -103,7 +103,7 @@ public final class Ledger {
   }
 
   /** Records what is on a device; on disk when this returns. */
-  public void write(VolumeId id, Contents what) {
+  public void write(VolumeId id, VolumeState what) {
     write(contentsFile(id), LedgerJson.write(what));
     contents.put(id, what);
   }

@@ -1,7 +1,7 @@
 package io.pmemcsi.driver.volume;
 
 import io.pmemcsi.driver.json.Json;
-import io.pmemcsi.driver.volume.Contents.Filesystem;
+import io.pmemcsi.driver.volume.VolumeState.Filesystem;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
@@ -50,15 +50,15 @@ final class LedgerJson {
     }
   }
 
-  static byte[] write(Contents contents) {
+  static byte[] write(VolumeState contents) {
     Map<String, Object> json = new LinkedHashMap<>();
     switch (contents) {
-      case Contents.Creating _ -> json.put("state", "creating");
-      case Contents.Blank(Optional<UUID> planned) -> {
+      case VolumeState.Creating _ -> json.put("state", "creating");
+      case VolumeState.Blank(Optional<UUID> planned) -> {
         json.put("state", "blank");
         planned.ifPresent(uuid -> json.put("uuid", uuid.toString()));
       }
-      case Contents.Formatted(Filesystem filesystem, Optional<Filesystem> image) -> {
+      case VolumeState.Formatted(Filesystem filesystem, Optional<Filesystem> image) -> {
         json.put("state", "formatted");
         json.put("filesystem", filesystem.type());
         json.put("uuid", filesystem.uuid().toString());
@@ -68,22 +68,22 @@ final class LedgerJson {
               json.put("imageUuid", inside.uuid().toString());
             });
       }
-      case Contents.RawBlock _ -> json.put("state", "block");
-      case Contents.Deleting _ -> json.put("state", "deleting");
+      case VolumeState.RawBlock _ -> json.put("state", "block");
+      case VolumeState.Deleting _ -> json.put("state", "deleting");
     }
     return line(json);
   }
 
-  static Contents readContents(byte[] content) throws IOException {
+  static VolumeState readContents(byte[] content) throws IOException {
     Json json = object(content);
     String state = text(json, "state");
     return switch (state) {
-      case "creating" -> new Contents.Creating();
-      case "blank" -> new Contents.Blank(planned(json));
+      case "creating" -> new VolumeState.Creating();
+      case "blank" -> new VolumeState.Blank(planned(json));
       case "formatted" ->
-          new Contents.Formatted(filesystem(json, "filesystem", "uuid"), imageFilesystem(json));
-      case "block" -> new Contents.RawBlock();
-      case "deleting" -> new Contents.Deleting();
+          new VolumeState.Formatted(filesystem(json, "filesystem", "uuid"), imageFilesystem(json));
+      case "block" -> new VolumeState.RawBlock();
+      case "deleting" -> new VolumeState.Deleting();
       default -> throw new IOException("unknown state \"%s\"".formatted(state));
     };
   }

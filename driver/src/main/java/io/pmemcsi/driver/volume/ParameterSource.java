@@ -99,11 +99,11 @@ public enum ParameterSource {
     };
   }
 
-  private static Usage usage(Map<ParameterKey, String> values) {
+  private static AccessModel usage(Map<ParameterKey, String> values) {
     String text = values.getOrDefault(ParameterKey.USAGE, "");
     return text.isEmpty()
-        ? Usage.APP_DIRECT
-        : Usage.parse(text)
+        ? AccessModel.APP_DIRECT
+        : AccessModel.parse(text)
             .orElseThrow(() -> bad(ParameterKey.USAGE, text, "use AppDirect or FileIO"));
   }
 

@@ -18,7 +18,7 @@ import java.util.TreeMap;
 public record VolumeParameters(
     boolean eraseAfter,
     boolean kataContainers,
-    Usage usage,
+    AccessModel usage,
     boolean ephemeral,
     String name,
     OptionalLong sizeBytes,
@@ -27,10 +27,10 @@ public record VolumeParameters(
   /** What a storage class without parameters means. */
   public static final VolumeParameters DEFAULTS =
       new VolumeParameters(
-          true, false, Usage.APP_DIRECT, false, "", OptionalLong.empty(), Optional.empty());
+          true, false, AccessModel.APP_DIRECT, false, "", OptionalLong.empty(), Optional.empty());
 
   public VolumeParameters {
-    if (kataContainers && usage != Usage.APP_DIRECT) {
+    if (kataContainers && usage != AccessModel.APP_DIRECT) {
       throw new IllegalArgumentException(
           "parameters kataContainers=true and usage=%s exclude each other".formatted(usage.text()));
     }
@@ -72,7 +72,7 @@ public record VolumeParameters(
     if (kataContainers) {
       map.put(ParameterKey.KATA_CONTAINERS.text(), "true");
     }
-    if (usage != Usage.APP_DIRECT) {
+    if (usage != AccessModel.APP_DIRECT) {
       // releases before 1.1 refuse the key, so it is written only where it says something
       map.put(ParameterKey.USAGE.text(), usage.text());
     }

@@ -1,9 +1,9 @@
 package io.pmemcsi.driver.device;
 
-import io.pmemcsi.driver.command.Command;
-import io.pmemcsi.driver.command.CommandResult;
-import io.pmemcsi.driver.command.CommandRunner;
-import io.pmemcsi.driver.command.ToolFailedException;
+import io.pmemcsi.driver.linux.exec.Command;
+import io.pmemcsi.driver.linux.exec.CommandResult;
+import io.pmemcsi.driver.linux.exec.CommandRunner;
+import io.pmemcsi.driver.linux.exec.ToolFailedException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.grpc.Status;
-import io.pmemcsi.driver.mount.Signatures.Found;
-import io.pmemcsi.driver.volume.Contents.Filesystem;
+import io.pmemcsi.driver.linux.mount.Signatures.Found;
+import io.pmemcsi.driver.volume.VolumeState.Filesystem;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,7 +29,7 @@ class FilesystemCheckTest {
   void oneThatCannotBeToldFromOthersIsRefusedWithTheWayOut(String uuid) {
     assertThatThrownBy(() -> CHECK.identified(new Found.Signature("ext4", uuid)))
         .isInstanceOfSatisfying(
-            RefusedException.class,
+            CsiStatusException.class,
             e -> assertThat(e.code()).isEqualTo(Status.Code.FAILED_PRECONDITION))
         .hasMessageContainingAll("volume pvc-1", "ext4", "\"" + uuid + "\"", "tune2fs -U random");
   }

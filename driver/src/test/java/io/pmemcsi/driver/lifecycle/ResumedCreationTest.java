@@ -10,17 +10,17 @@ import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.Eraser;
 import io.pmemcsi.driver.device.RecordedTools;
 import io.pmemcsi.driver.device.lvm.LvmDevices;
-import io.pmemcsi.driver.mount.KernelMounts;
-import io.pmemcsi.driver.mount.MountTable;
-import io.pmemcsi.driver.mount.Mounts;
-import io.pmemcsi.driver.mount.Signatures;
-import io.pmemcsi.driver.volume.Contents;
+import io.pmemcsi.driver.linux.mount.KernelMounts;
+import io.pmemcsi.driver.linux.mount.MountTable;
+import io.pmemcsi.driver.linux.mount.Mounts;
+import io.pmemcsi.driver.linux.mount.Signatures;
 import io.pmemcsi.driver.volume.DeviceMode;
 import io.pmemcsi.driver.volume.DurableFiles;
 import io.pmemcsi.driver.volume.Ledger;
 import io.pmemcsi.driver.volume.LedgerEntry;
 import io.pmemcsi.driver.volume.VolumeId;
 import io.pmemcsi.driver.volume.VolumeParameters;
+import io.pmemcsi.driver.volume.VolumeState;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
@@ -69,7 +69,7 @@ class ResumedCreationTest {
             devices,
             new Signatures(tools),
             new VolumeLocks(),
-            new Usages(new Mounts(tools, new KernelMounts())));
+            new DeviceUsers(new Mounts(tools, new KernelMounts())));
   }
 
   private LedgerEntry create() {
@@ -77,7 +77,7 @@ class ResumedCreationTest {
   }
 
   private void interrupted() {
-    ledger.write(ID, new Contents.Creating());
+    ledger.write(ID, new VolumeState.Creating());
     ledger.write(
         new LedgerEntry(
             ID, SIZE.requiredBytes(), VolumeParameters.DEFAULTS.named("slow", DeviceMode.LVM)));
@@ -94,7 +94,7 @@ class ResumedCreationTest {
   private static void assertAborted(ThrowingCallable call) {
     assertThatThrownBy(call)
         .isInstanceOfSatisfying(
-            RefusedException.class, e -> assertThat(e.code()).isEqualTo(Status.Code.ABORTED));
+            CsiStatusException.class, e -> assertThat(e.code()).isEqualTo(Status.Code.ABORTED));
   }
 
   private AuditReport start() {
@@ -150,7 +150,7 @@ class ResumedCreationTest {
     // with another code nobody would call again
     assertAborted(this::create);
 
-    assertThat(ledger.contents(ID)).contains(new Contents.Creating());
+    assertThat(ledger.contents(ID)).contains(new VolumeState.Creating());
   }
 
   @Test
@@ -159,10 +159,10 @@ class ResumedCreationTest {
     interrupted();
 
     assertAborted(this::create);
-    assertThat(ledger.contents(ID)).contains(new Contents.Creating());
+    assertThat(ledger.contents(ID)).contains(new VolumeState.Creating());
 
     assertThat(create().sizeBytes()).isEqualTo(SIZE.requiredBytes());
-    assertThat(ledger.contents(ID)).containsInstanceOf(Contents.Blank.class);
+    assertThat(ledger.contents(ID)).containsInstanceOf(VolumeState.Blank.class);
   }
 
   @Test

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
-import io.pmemcsi.driver.command.Cancellation;
+import io.pmemcsi.driver.linux.exec.Cancellation;
 import io.pmemcsi.driver.volume.VolumeId;
 import java.util.ArrayList;
 import java.util.List;
@@ -95,7 +95,7 @@ class VolumeLocksTest {
                 () ->
                     call.serve(
                         () ->
-                            assertThatExceptionOfType(RefusedException.class)
+                            assertThatExceptionOfType(CsiStatusException.class)
                                 .isThrownBy(
                                     () -> locks.with(ONE, () -> run(() -> done.set(true))))));
 

@@ -3,11 +3,11 @@ package io.pmemcsi.driver.lifecycle;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.pmemcsi.driver.mount.DaxMissingException;
-import io.pmemcsi.driver.mount.MountEntry;
+import io.pmemcsi.driver.linux.mount.DaxMissingException;
+import io.pmemcsi.driver.linux.mount.MountEntry;
+import io.pmemcsi.driver.volume.AccessModel;
 import io.pmemcsi.driver.volume.DeviceMode;
 import io.pmemcsi.driver.volume.LedgerEntry;
-import io.pmemcsi.driver.volume.Usage;
 import io.pmemcsi.driver.volume.VolumeId;
 import io.pmemcsi.driver.volume.VolumeParameters;
 import java.nio.file.Path;
@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class VolumeMountsTest {
 
-  private static LedgerEntry volume(Usage usage, DeviceMode mode) {
+  private static LedgerEntry volume(AccessModel usage, DeviceMode mode) {
     return new LedgerEntry(
         new VolumeId("volume"),
         4096,
@@ -45,7 +45,9 @@ class VolumeMountsTest {
   void aMountWithoutDaxThatACallHasLeftWhenItDiedIsNotUsed(DeviceMode mode) {
     assertThatExceptionOfType(DaxMissingException.class)
         .isThrownBy(
-            () -> VolumeMounts.requireDax(volume(Usage.APP_DIRECT, mode), mounted("stripe=512")))
+            () ->
+                VolumeMounts.requireDax(
+                    volume(AccessModel.APP_DIRECT, mode), mounted("stripe=512")))
         .withMessageContaining("/staging is mounted without DAX: unmount it")
         .withMessageContaining("usage=FileIO");
   }
@@ -55,13 +57,14 @@ class VolumeMountsTest {
   void aMountWithDaxIsUsed(String option) {
     assertThatCode(
             () ->
-                VolumeMounts.requireDax(volume(Usage.APP_DIRECT, DeviceMode.LVM), mounted(option)))
+                VolumeMounts.requireDax(
+                    volume(AccessModel.APP_DIRECT, DeviceMode.LVM), mounted(option)))
         .doesNotThrowAnyException();
   }
 
   @ParameterizedTest
   @CsvSource({"FILE_IO,LVM", "FILE_IO,DIRECT", "APP_DIRECT,FILE"})
-  void whatDoesWithoutDaxIsUsedWithoutIt(Usage usage, DeviceMode mode) {
+  void whatDoesWithoutDaxIsUsedWithoutIt(AccessModel usage, DeviceMode mode) {
     assertThatCode(() -> VolumeMounts.requireDax(volume(usage, mode), mounted("stripe=512")))
         .doesNotThrowAnyException();
   }

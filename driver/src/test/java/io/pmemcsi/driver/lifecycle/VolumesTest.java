@@ -4,18 +4,18 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.pmemcsi.driver.command.CommandRunner;
 import io.pmemcsi.driver.device.Capacity;
 import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.device.DeviceManager;
-import io.pmemcsi.driver.mount.KernelMounts;
-import io.pmemcsi.driver.mount.Mounts;
-import io.pmemcsi.driver.mount.Signatures;
+import io.pmemcsi.driver.linux.exec.CommandRunner;
+import io.pmemcsi.driver.linux.mount.KernelMounts;
+import io.pmemcsi.driver.linux.mount.Mounts;
+import io.pmemcsi.driver.linux.mount.Signatures;
+import io.pmemcsi.driver.volume.AccessModel;
 import io.pmemcsi.driver.volume.DeviceMode;
 import io.pmemcsi.driver.volume.DurableFiles;
 import io.pmemcsi.driver.volume.Ledger;
 import io.pmemcsi.driver.volume.StateFiles;
-import io.pmemcsi.driver.volume.Usage;
 import io.pmemcsi.driver.volume.VolumeId;
 import io.pmemcsi.driver.volume.VolumeParameters;
 import java.io.IOException;
@@ -74,7 +74,7 @@ class VolumesTest {
     }
 
     @Override
-    public Device create(VolumeId id, long sizeBytes, Usage usage) {
+    public Device create(VolumeId id, long sizeBytes, AccessModel usage) {
       there.add(id);
       try {
         return new Device(id, Files.createFile(folder.resolve("device")), sizeBytes);
@@ -145,7 +145,7 @@ class VolumesTest {
             new Devices(manager, _ -> manager),
             new Signatures(NO_TOOLS),
             locks,
-            new Usages(new Mounts(NO_TOOLS, new KernelMounts())));
+            new DeviceUsers(new Mounts(NO_TOOLS, new KernelMounts())));
     Thread creation =
         Thread.ofPlatform()
             .start(

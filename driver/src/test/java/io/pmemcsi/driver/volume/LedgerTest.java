@@ -3,7 +3,7 @@ package io.pmemcsi.driver.volume;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.pmemcsi.driver.volume.Contents.Filesystem;
+import io.pmemcsi.driver.volume.VolumeState.Filesystem;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -116,7 +116,7 @@ class LedgerTest {
   void aDamagedContentsRecordBlocksItsVolume() throws IOException {
     Ledger ledger = open();
     ledger.write(ENTRY);
-    ledger.write(ID, Contents.Blank.wiped());
+    ledger.write(ID, VolumeState.Blank.wiped());
     Files.writeString(folder.resolve("contents").resolve(ID + ".json"), "{\"state\":\"bl");
 
     assertThat(open().find(ID)).isEmpty();
@@ -125,29 +125,30 @@ class LedgerTest {
 
   @ParameterizedTest
   @MethodSource("allContents")
-  void whatIsOnADeviceIsKnownAfterARestart(Contents contents) {
+  void whatIsOnADeviceIsKnownAfterARestart(VolumeState contents) {
     open().write(ID, contents);
 
     assertThat(open().contents(ID)).contains(contents);
   }
 
-  static Stream<Contents> allContents() {
+  static Stream<VolumeState> allContents() {
     Filesystem filesystem = new Filesystem("ext4", UUID.randomUUID());
     return Stream.of(
-        new Contents.Creating(),
-        Contents.Blank.wiped(),
-        new Contents.Blank(Optional.empty()),
-        new Contents.Formatted(filesystem),
-        new Contents.Formatted(filesystem, Optional.of(new Filesystem("xfs", UUID.randomUUID()))),
-        new Contents.RawBlock(),
-        new Contents.Deleting());
+        new VolumeState.Creating(),
+        VolumeState.Blank.wiped(),
+        new VolumeState.Blank(Optional.empty()),
+        new VolumeState.Formatted(filesystem),
+        new VolumeState.Formatted(
+            filesystem, Optional.of(new Filesystem("xfs", UUID.randomUUID()))),
+        new VolumeState.RawBlock(),
+        new VolumeState.Deleting());
   }
 
   @Test
   void aRemovedVolumeLeavesNothing() throws IOException {
     Ledger ledger = open();
     ledger.write(ENTRY);
-    ledger.write(ID, Contents.Blank.wiped());
+    ledger.write(ID, VolumeState.Blank.wiped());
 
     ledger.remove(ID);
     ledger.remove(ID);

@@ -19,7 +19,13 @@ class ParameterSourceTest {
 
   private static final VolumeParameters DEFAULTS_NAMED =
       new VolumeParameters(
-          true, false, Usage.APP_DIRECT, false, "pvc-1", OptionalLong.empty(), Optional.empty());
+          true,
+          false,
+          AccessModel.APP_DIRECT,
+          false,
+          "pvc-1",
+          OptionalLong.empty(),
+          Optional.empty());
 
   @Test
   void aStorageClassWithoutParametersMeansErasedAndDirect() {

@@ -33,13 +33,13 @@ public final class Api {
 
   private final Store store;
   private final Catalog catalog;
-  private final Surroundings surroundings;
+  private final ServerContext surroundings;
   private final Reading reading;
 
   public Api(Store store, ServerVersion version, InstantSource clock, long seed) {
     this.store = store;
     this.catalog = new Catalog(TypeTable.read(version.newer()), version);
-    this.surroundings = new Surroundings(clock, seed);
+    this.surroundings = new ServerContext(clock, seed);
     this.reading = new Reading(store);
   }
 

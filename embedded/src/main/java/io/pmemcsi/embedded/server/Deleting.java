@@ -19,9 +19,9 @@ final class Deleting {
       Set.of("pods", "persistentvolumes", "persistentvolumeclaims", "serviceaccounts");
 
   private final Transaction transaction;
-  private final Surroundings surroundings;
+  private final ServerContext surroundings;
 
-  Deleting(Transaction transaction, Surroundings surroundings) {
+  Deleting(Transaction transaction, ServerContext surroundings) {
     this.transaction = transaction;
     this.surroundings = surroundings;
   }

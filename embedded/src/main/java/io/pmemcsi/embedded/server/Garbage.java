@@ -27,9 +27,9 @@ final class Garbage {
   private final Transaction transaction;
   private final Catalog catalog;
   private final Deleting deleting;
-  private final Surroundings surroundings;
+  private final ServerContext surroundings;
 
-  Garbage(Transaction transaction, Catalog catalog, Deleting deleting, Surroundings surroundings) {
+  Garbage(Transaction transaction, Catalog catalog, Deleting deleting, ServerContext surroundings) {
     this.transaction = transaction;
     this.catalog = catalog;
     this.deleting = deleting;

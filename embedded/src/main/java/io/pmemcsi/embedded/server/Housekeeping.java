@@ -16,11 +16,11 @@ import java.util.Optional;
  */
 final class Housekeeping {
   private final Transaction transaction;
-  private final Surroundings surroundings;
+  private final ServerContext surroundings;
   private final Deleting deleting;
   private final Garbage garbage;
 
-  Housekeeping(Transaction transaction, Catalog catalog, Surroundings surroundings) {
+  Housekeeping(Transaction transaction, Catalog catalog, ServerContext surroundings) {
     this.transaction = transaction;
     this.surroundings = surroundings;
     this.deleting = new Deleting(transaction, surroundings);

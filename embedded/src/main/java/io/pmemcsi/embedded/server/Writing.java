@@ -16,10 +16,10 @@ final class Writing {
 
   private final Transaction transaction;
   private final Catalog catalog;
-  private final Surroundings surroundings;
+  private final ServerContext surroundings;
   private final ResourceType type;
 
-  Writing(Transaction transaction, Catalog catalog, Surroundings surroundings, ResourceType type) {
+  Writing(Transaction transaction, Catalog catalog, ServerContext surroundings, ResourceType type) {
     this.transaction = transaction;
     this.catalog = catalog;
     this.surroundings = surroundings;

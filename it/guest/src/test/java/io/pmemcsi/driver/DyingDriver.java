@@ -1,16 +1,16 @@
 package io.pmemcsi.driver;
 
 import io.pmemcsi.base.names.DriverName;
-import io.pmemcsi.driver.command.Command;
-import io.pmemcsi.driver.command.CommandResult;
-import io.pmemcsi.driver.command.CommandRunner;
-import io.pmemcsi.driver.command.ProcessRunner;
 import io.pmemcsi.driver.csi.Endpoint;
 import io.pmemcsi.driver.device.Eraser;
+import io.pmemcsi.driver.linux.exec.Command;
+import io.pmemcsi.driver.linux.exec.CommandResult;
+import io.pmemcsi.driver.linux.exec.CommandRunner;
+import io.pmemcsi.driver.linux.exec.ProcessRunner;
+import io.pmemcsi.driver.linux.mount.KernelMounts;
+import io.pmemcsi.driver.linux.mount.MountCalls;
+import io.pmemcsi.driver.linux.mount.MountOptions;
 import io.pmemcsi.driver.metrics.DriverMetrics;
-import io.pmemcsi.driver.mount.KernelMounts;
-import io.pmemcsi.driver.mount.MountCalls;
-import io.pmemcsi.driver.mount.MountOptions;
 import io.pmemcsi.driver.volume.DeviceMode;
 import io.pmemcsi.driver.volume.DurableFiles;
 import io.pmemcsi.driver.volume.StateFiles;
@@ -58,7 +58,7 @@ public final class DyingDriver {
         NodeDriver.start(
             settings,
             metrics,
-            new Outside(world, world, world),
+            new HostAccess(world, world, world),
             DeviceManagers.real(
                 settings.statePath(), world, new Eraser((_, _, _) -> world.step("erase"))))) {
       System.out.println("findings at start: " + driver.startAudit().findings());

@@ -45,7 +45,7 @@ public final class EventWriter {
    *
    * @param since tells one occasion from another, for example the time of the last change
    */
-  public void write(HasMetadata about, Announcement announcement, String since) {
+  public void write(HasMetadata about, EventMessage announcement, String since) {
     try {
       client.resource(event(about, announcement, since)).create();
     } catch (KubernetesClientException e) {
@@ -59,7 +59,7 @@ public final class EventWriter {
     }
   }
 
-  private Event event(HasMetadata about, Announcement announcement, String since) {
+  private Event event(HasMetadata about, EventMessage announcement, String since) {
     var metadata = about.getMetadata();
     String namespace =
         metadata.getNamespace() == null ? CLUSTER_NAMESPACE : metadata.getNamespace();
@@ -92,7 +92,7 @@ public final class EventWriter {
     return message.length() <= MAX_MESSAGE ? message : message.substring(0, MAX_MESSAGE - 1) + "…";
   }
 
-  private static String digest(String uid, Announcement announcement, String since) {
+  private static String digest(String uid, EventMessage announcement, String since) {
     try {
       byte[] hash =
           MessageDigest.getInstance("SHA-256")

@@ -17,14 +17,15 @@ import java.util.Map;
  * @param attachments of volumes to nodes
  * @param pods those with inline volumes of the driver that may still be mounted
  */
-public record DriverUsage(String driver, Tally volumes, Tally attachments, Tally pods) {
+public record DriverUsage(
+    String driver, SampledCount volumes, SampledCount attachments, SampledCount pods) {
 
   /** Set on volumes of the old kind that a driver has taken over. */
   private static final String MIGRATED_TO = "pv.kubernetes.io/migrated-to";
 
   /** The usage by nothing. */
   public static DriverUsage none(String driver) {
-    return new DriverUsage(driver, Tally.NONE, Tally.NONE, Tally.NONE);
+    return new DriverUsage(driver, SampledCount.NONE, SampledCount.NONE, SampledCount.NONE);
   }
 
   /** Looks for the driver in what a cluster has, or in a part of it. */
@@ -36,17 +37,17 @@ public record DriverUsage(String driver, Tally volumes, Tally attachments, Tally
       Instant now) {
     return new DriverUsage(
         driver,
-        Tally.of(
+        SampledCount.of(
             volumes.stream()
                 .filter(volume -> isOf(driver, volume))
                 .map(DriverUsage::name)
                 .toList()),
-        Tally.of(
+        SampledCount.of(
             attachments.stream()
                 .filter(attachment -> driver.equals(attachment.getSpec().getAttacher()))
                 .map(DriverUsage::name)
                 .toList()),
-        Tally.of(
+        SampledCount.of(
             pods.stream()
                 .filter(pod -> hasInline(driver, pod) && PodVolumes.mayBeMounted(pod, now))
                 .map(pod -> pod.getMetadata().getNamespace() + "/" + pod.getMetadata().getName())

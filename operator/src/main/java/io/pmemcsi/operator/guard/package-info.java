@@ -1,8 +1,8 @@
 /**
  * What must not go together, and what must not go yet: drivers that would meet on one node ({@link
- * io.pmemcsi.operator.guard.NodeClash}), and drivers whose resource is deleted while something uses
- * them ({@link io.pmemcsi.operator.guard.DeletionGuard}). Pure decisions over what the caches or,
- * for the seldom deletion, the API server hold.
+ * io.pmemcsi.operator.guard.NodeConflict}), and drivers whose resource is deleted while something
+ * uses them ({@link io.pmemcsi.operator.guard.DeletionGuard}). Pure decisions over what the caches
+ * or, for the seldom deletion, the API server hold.
  *
  * <p>A reconciler uses the deletion guard so: it has a finalizer on its resources, and one guard
  * made with {@link io.pmemcsi.operator.guard.ApiUsage} and the annotation of its kind. When it is

@@ -1,7 +1,7 @@
 package io.pmemcsi.operator.metrics;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.pmemcsi.operator.engine.Outcome;
+import io.pmemcsi.operator.apply.Outcome;
 import java.util.List;
 
 /** Is told what the reconcilers did. */

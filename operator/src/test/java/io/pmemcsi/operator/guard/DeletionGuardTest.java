@@ -101,9 +101,9 @@ class DeletionGuardTest {
         .isEqualTo(
             new DriverUsage(
                 DRIVER,
-                new Tally(2, List.of("pv-1", "pv-2")),
-                Tally.NONE,
-                new Tally(1, List.of("shop/p"))));
+                new SampledCount(2, List.of("pv-1", "pv-2")),
+                SampledCount.NONE,
+                new SampledCount(1, List.of("shop/p"))));
   }
 
   @Test

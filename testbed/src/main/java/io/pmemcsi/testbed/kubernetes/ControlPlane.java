@@ -1,7 +1,7 @@
 package io.pmemcsi.testbed.kubernetes;
 
 import io.pmemcsi.testbed.process.ChildProcess;
-import io.pmemcsi.testbed.process.RunFolder;
+import io.pmemcsi.testbed.process.RunDirectory;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -40,7 +40,7 @@ public final class ControlPlane implements AutoCloseable {
 
   private final Binaries binaries;
   private final KubernetesVersion version;
-  private final RunFolder folder;
+  private final RunDirectory folder;
   private final Credentials credentials;
   private final ServerFlags flags;
   private final HealthProbe probe;
@@ -52,7 +52,7 @@ public final class ControlPlane implements AutoCloseable {
   private ControlPlane(Binaries binaries) {
     this.binaries = binaries;
     this.version = binaries.version();
-    this.folder = RunFolder.create("pmem-csi-kubernetes");
+    this.folder = RunDirectory.create("pmem-csi-kubernetes");
     this.credentials = Credentials.create(folder.path());
     this.flags = new ServerFlags(version, credentials);
     this.probe = new HealthProbe(credentials.authority().authority());

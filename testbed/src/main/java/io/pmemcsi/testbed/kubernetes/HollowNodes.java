@@ -4,7 +4,7 @@ import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.readiness.Readiness;
 import io.pmemcsi.testbed.process.ChildProcess;
-import io.pmemcsi.testbed.process.RunFolder;
+import io.pmemcsi.testbed.process.RunDirectory;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -22,7 +22,7 @@ import java.util.stream.Stream;
 /**
  * Nodes with a real kubelet whose container runtime is a fake one: pods get bound to them, "run"
  * whatever their image is, have their HTTP and TCP probes answered, and become ready. Each takes
- * about 70 MiB; for many nodes see {@link PaperNodes}.
+ * about 70 MiB; for many nodes see {@link FakeNodes}.
  *
  * {@snippet :
  * @BeforeAll
@@ -40,17 +40,17 @@ public final class HollowNodes implements AutoCloseable {
   private static final int FIRST_READ_ONLY_PORT = 12_000;
 
   private final KubernetesClient client;
-  private final RunFolder folder;
-  private final NodeIsland island;
+  private final RunDirectory folder;
+  private final NodeSandbox island;
   private final Map<String, ChildProcess> kubelets = new LinkedHashMap<>();
   private final ProbeAnswers answers;
   private final Thread atExit = new Thread(this::stop, "hollow-nodes-stop");
 
   private HollowNodes(Cluster cluster, Path kubemark, List<String> names) {
     this.client = cluster.admin();
-    this.folder = RunFolder.create("pmem-csi-nodes");
+    this.folder = RunDirectory.create("pmem-csi-nodes");
     this.island =
-        NodeIsland.create(
+        NodeSandbox.create(
             folder.path(), kubemark, URI.create(client.getConfiguration().getMasterUrl()));
     this.answers = ProbeAnswers.start(island, names::contains, client);
     Runtime.getRuntime().addShutdownHook(atExit);

@@ -21,12 +21,12 @@ import java.util.stream.Stream;
  */
 final class ProbeAnswers implements ResourceEventHandler<Pod>, AutoCloseable {
 
-  private final NodeIsland island;
+  private final NodeSandbox island;
   private final Predicate<String> ours;
   private final Set<Integer> answered = new HashSet<>();
   private final SharedIndexInformer<Pod> pods;
 
-  private ProbeAnswers(NodeIsland island, Predicate<String> ours, KubernetesClient client) {
+  private ProbeAnswers(NodeSandbox island, Predicate<String> ours, KubernetesClient client) {
     this.island = island;
     this.ours = ours;
     this.pods = client.pods().inAnyNamespace().runnableInformer(0).addEventHandler(this);
@@ -37,7 +37,7 @@ final class ProbeAnswers implements ResourceEventHandler<Pod>, AutoCloseable {
    *
    * @param ours tells by their names which nodes are on the island
    */
-  static ProbeAnswers start(NodeIsland island, Predicate<String> ours, KubernetesClient client) {
+  static ProbeAnswers start(NodeSandbox island, Predicate<String> ours, KubernetesClient client) {
     ProbeAnswers answers = new ProbeAnswers(island, ours, client);
     answers.pods.run();
     return answers;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.pmemcsi.testbed.process.RunFolder;
+import io.pmemcsi.testbed.process.RunDirectory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -50,7 +50,7 @@ class SuddenDeathIT {
     await().atMost(LIMIT).untilAsserted(() -> assertThat(children).noneMatch(SuddenDeathIT::runs));
     assertThat(leftovers(temp)).as("a killed JVM cannot delete its folders").isNotEmpty();
     for (String kind : List.of("pmem-csi-kubernetes", "pmem-csi-nodes")) {
-      RunFolder.createIn(temp, kind).close();
+      RunDirectory.createIn(temp, kind).close();
     }
     assertThat(leftovers(temp)).as("but the next one does").isEmpty();
   }

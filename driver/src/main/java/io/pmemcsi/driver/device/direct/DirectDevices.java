@@ -1,19 +1,19 @@
 package io.pmemcsi.driver.device.direct;
 
-import io.pmemcsi.driver.command.Cancellation;
-import io.pmemcsi.driver.command.ToolFailedException;
 import io.pmemcsi.driver.device.Capacity;
 import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.DeviceManager;
 import io.pmemcsi.driver.device.Eraser;
-import io.pmemcsi.driver.device.Remembered;
+import io.pmemcsi.driver.device.ExpiringCache;
 import io.pmemcsi.driver.device.ndctl.Namespace;
 import io.pmemcsi.driver.device.ndctl.NamespaceMode;
 import io.pmemcsi.driver.device.ndctl.Ndctl;
 import io.pmemcsi.driver.device.ndctl.Region;
+import io.pmemcsi.driver.linux.exec.Cancellation;
+import io.pmemcsi.driver.linux.exec.ToolFailedException;
+import io.pmemcsi.driver.volume.AccessModel;
 import io.pmemcsi.driver.volume.DeviceMode;
-import io.pmemcsi.driver.volume.Usage;
 import io.pmemcsi.driver.volume.VolumeId;
 import java.nio.file.Path;
 import java.util.List;
@@ -36,13 +36,13 @@ public final class DirectDevices implements DeviceManager {
 
   private final Ndctl ndctl;
   private final Eraser eraser;
-  private final Remembered<List<Region>> regions;
+  private final ExpiringCache<List<Region>> regions;
   private final ReentrantLock lock = new ReentrantLock(true);
 
   public DirectDevices(Ndctl ndctl, Eraser eraser) {
     this.ndctl = ndctl;
     this.eraser = eraser;
-    this.regions = new Remembered<>(ndctl::regions);
+    this.regions = new ExpiringCache<>(ndctl::regions);
   }
 
   @Override
@@ -116,7 +116,7 @@ public final class DirectDevices implements DeviceManager {
   }
 
   @Override
-  public Device create(VolumeId id, long sizeBytes, Usage usage) {
+  public Device create(VolumeId id, long sizeBytes, AccessModel usage) {
     NamespaceMode mode =
         switch (usage) {
           case APP_DIRECT -> NamespaceMode.FSDAX;

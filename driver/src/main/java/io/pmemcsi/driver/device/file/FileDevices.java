@@ -1,16 +1,16 @@
 package io.pmemcsi.driver.device.file;
 
-import io.pmemcsi.driver.command.CommandRunner;
-import io.pmemcsi.driver.command.ToolFailedException;
 import io.pmemcsi.driver.device.BlockDevices;
 import io.pmemcsi.driver.device.Capacity;
 import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.DeviceManager;
-import io.pmemcsi.driver.loop.LoopDevices;
-import io.pmemcsi.driver.loop.LoopDevices.Loop;
+import io.pmemcsi.driver.linux.exec.CommandRunner;
+import io.pmemcsi.driver.linux.exec.ToolFailedException;
+import io.pmemcsi.driver.linux.loop.LoopDevices;
+import io.pmemcsi.driver.linux.loop.LoopDevices.Loop;
+import io.pmemcsi.driver.volume.AccessModel;
 import io.pmemcsi.driver.volume.DeviceMode;
-import io.pmemcsi.driver.volume.Usage;
 import io.pmemcsi.driver.volume.VolumeId;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -123,7 +123,7 @@ public final class FileDevices implements DeviceManager {
   }
 
   @Override
-  public Device create(VolumeId id, long sizeBytes, Usage usage) {
+  public Device create(VolumeId id, long sizeBytes, AccessModel usage) {
     Path file = file(id);
     return asking(
         "create the device of volume " + id,

@@ -1,14 +1,14 @@
 package io.pmemcsi.driver.device.lvm;
 
 import io.pmemcsi.base.error.FatalException;
-import io.pmemcsi.driver.command.CommandRunner;
-import io.pmemcsi.driver.command.ToolFailedException;
 import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.Eraser;
 import io.pmemcsi.driver.device.ndctl.Namespace;
 import io.pmemcsi.driver.device.ndctl.NamespaceMode;
 import io.pmemcsi.driver.device.ndctl.Ndctl;
 import io.pmemcsi.driver.device.ndctl.Region;
+import io.pmemcsi.driver.linux.exec.CommandRunner;
+import io.pmemcsi.driver.linux.exec.ToolFailedException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -33,14 +33,14 @@ public final class GroupSetup {
   private final Ndctl ndctl;
   private final Lvm lvm;
   private final CommandRunner runner;
-  private final FreshNamespaces fresh;
+  private final PendingNamespaces fresh;
   private final Predicate<Path> blank;
 
   /**
    * @param blank whether a device holds nothing where LVM would write
    */
   public GroupSetup(
-      Ndctl ndctl, CommandRunner runner, FreshNamespaces fresh, Predicate<Path> blank) {
+      Ndctl ndctl, CommandRunner runner, PendingNamespaces fresh, Predicate<Path> blank) {
     this.ndctl = ndctl;
     this.lvm = new Lvm(runner);
     this.runner = runner;
@@ -87,7 +87,8 @@ public final class GroupSetup {
   }
 
   private List<String> hidden(List<String> names) {
-    return HiddenGroups.among(ndctl.regions(), names, group -> new GroupMembers(lvm).exists(group));
+    return UnavailableGroups.among(
+        ndctl.regions(), names, group -> new GroupMembers(lvm).exists(group));
   }
 
   /** The group of a region, for example ndbus0region0fsdax. */

@@ -1,11 +1,11 @@
 package io.pmemcsi.driver.device.lvm;
 
-import io.pmemcsi.driver.command.Command;
-import io.pmemcsi.driver.command.CommandRunner;
-import io.pmemcsi.driver.command.ToolFailedException;
 import io.pmemcsi.driver.device.DeviceException;
-import io.pmemcsi.driver.device.RunningMakers;
+import io.pmemcsi.driver.device.OrphanedCommands;
 import io.pmemcsi.driver.device.ndctl.NamespaceMode;
+import io.pmemcsi.driver.linux.exec.Command;
+import io.pmemcsi.driver.linux.exec.CommandRunner;
+import io.pmemcsi.driver.linux.exec.ToolFailedException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -114,7 +114,7 @@ final class Lvm {
             "-Zn",
             "-Wn",
             "--size=" + bytes + "b",
-            RunningMakers.nameOption(name),
+            OrphanedCommands.nameOption(name),
             group));
   }
 

@@ -1,18 +1,18 @@
 package io.pmemcsi.driver.device.lvm;
 
-import io.pmemcsi.driver.command.CommandRunner;
-import io.pmemcsi.driver.command.ToolFailedException;
 import io.pmemcsi.driver.device.Capacity;
 import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.DeviceManager;
 import io.pmemcsi.driver.device.Eraser;
-import io.pmemcsi.driver.device.Remembered;
+import io.pmemcsi.driver.device.ExpiringCache;
 import io.pmemcsi.driver.device.lvm.Groups.Place;
 import io.pmemcsi.driver.device.lvm.LvmReport.Group;
 import io.pmemcsi.driver.device.lvm.LvmReport.Volume;
+import io.pmemcsi.driver.linux.exec.CommandRunner;
+import io.pmemcsi.driver.linux.exec.ToolFailedException;
+import io.pmemcsi.driver.volume.AccessModel;
 import io.pmemcsi.driver.volume.DeviceMode;
-import io.pmemcsi.driver.volume.Usage;
 import io.pmemcsi.driver.volume.VolumeId;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -42,7 +42,7 @@ public final class LvmDevices implements DeviceManager {
   private final Eraser eraser;
   private final long totalBytes;
   private final Supplier<List<String>> hidden;
-  private final Remembered<Groups> groups;
+  private final ExpiringCache<Groups> groups;
   private final ReentrantLock lock = new ReentrantLock(true);
 
   /**
@@ -61,7 +61,7 @@ public final class LvmDevices implements DeviceManager {
     this.totalBytes = totalBytes;
     this.hidden = hidden;
     List<String> names = List.copyOf(groupNames);
-    this.groups = new Remembered<>(() -> lvm.groups(names));
+    this.groups = new ExpiringCache<>(() -> lvm.groups(names));
   }
 
   @Override
@@ -107,7 +107,7 @@ public final class LvmDevices implements DeviceManager {
   }
 
   @Override
-  public Device create(VolumeId id, long sizeBytes, Usage usage) {
+  public Device create(VolumeId id, long sizeBytes, AccessModel usage) {
     eraser.forget(id);
     return locked(
         () -> {

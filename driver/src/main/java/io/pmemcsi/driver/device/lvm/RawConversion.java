@@ -1,13 +1,13 @@
 package io.pmemcsi.driver.device.lvm;
 
 import io.pmemcsi.base.error.FatalException;
-import io.pmemcsi.driver.command.CommandRunner;
-import io.pmemcsi.driver.command.ToolFailedException;
 import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.ndctl.Namespace;
 import io.pmemcsi.driver.device.ndctl.NamespaceMode;
 import io.pmemcsi.driver.device.ndctl.Ndctl;
 import io.pmemcsi.driver.device.ndctl.Region;
+import io.pmemcsi.driver.linux.exec.CommandRunner;
+import io.pmemcsi.driver.linux.exec.ToolFailedException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;

@@ -1,10 +1,10 @@
 package io.pmemcsi.driver.device.ndctl;
 
-import io.pmemcsi.driver.command.Command;
-import io.pmemcsi.driver.command.CommandRunner;
-import io.pmemcsi.driver.command.ToolFailedException;
 import io.pmemcsi.driver.device.DeviceException;
-import io.pmemcsi.driver.device.RunningMakers;
+import io.pmemcsi.driver.device.OrphanedCommands;
+import io.pmemcsi.driver.linux.exec.Command;
+import io.pmemcsi.driver.linux.exec.CommandRunner;
+import io.pmemcsi.driver.linux.exec.ToolFailedException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -66,7 +66,7 @@ public final class Ndctl {
     command.add("--region=" + region.device());
     command.add("--mode=" + mode.text());
     command.add("--size=" + rawBytes);
-    command.add(RunningMakers.nameOption(name));
+    command.add(OrphanedCommands.nameOption(name));
     command.addAll(
         switch (mode) {
           case FSDAX -> List.of("--map=dev", "--align=" + NamespaceMode.HUGE_PAGE);

@@ -1,10 +1,10 @@
 package io.pmemcsi.driver.device.ndctl;
 
 import io.pmemcsi.base.error.FatalException;
-import io.pmemcsi.driver.command.Command;
-import io.pmemcsi.driver.command.CommandRunner;
-import io.pmemcsi.driver.mount.MountEntry;
-import io.pmemcsi.driver.mount.MountTable;
+import io.pmemcsi.driver.linux.exec.Command;
+import io.pmemcsi.driver.linux.exec.CommandRunner;
+import io.pmemcsi.driver.linux.mount.MountEntry;
+import io.pmemcsi.driver.linux.mount.MountTable;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -10,7 +10,7 @@ import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.Eraser;
 import io.pmemcsi.driver.device.RecordedTools;
 import io.pmemcsi.driver.device.ndctl.Ndctl;
-import io.pmemcsi.driver.volume.Usage;
+import io.pmemcsi.driver.volume.AccessModel;
 import io.pmemcsi.driver.volume.VolumeId;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -78,7 +78,7 @@ class DirectDevicesTest {
     tools.answer("ndctl list", before);
     tools.answer("ndctl list", before.replace("aaa" + HASH, NEW.value()));
 
-    Device device = devices.create(NEW, 256L << 20, Usage.APP_DIRECT);
+    Device device = devices.create(NEW, 256L << 20, AccessModel.APP_DIRECT);
 
     assertThat(device).isEqualTo(new Device(NEW, Path.of("/dev/pmem0"), 262144000));
     assertThat(tools.changes())
@@ -97,7 +97,7 @@ class DirectDevicesTest {
         "ndctl list", recorded("ndctl/fragmented.json").replace("aaa" + HASH, NEW.value()));
     tools.fail("ndctl create-namespace --bus=ndbus0 --region=region0", "No space left on device");
 
-    devices.create(NEW, 0, Usage.FILE_IO);
+    devices.create(NEW, 0, AccessModel.FILE_IO);
 
     assertThat(tools.changes())
         .containsExactly(
@@ -126,7 +126,7 @@ class DirectDevicesTest {
   void aSecondVolumeOfTheSameIdIsRefused() {
     tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
 
-    assertThatThrownBy(() -> devices.create(AAA, 1, Usage.APP_DIRECT))
+    assertThatThrownBy(() -> devices.create(AAA, 1, AccessModel.APP_DIRECT))
         .isInstanceOf(DeviceException.Exists.class)
         .hasMessageContaining("262144000");
     assertThat(tools.changes()).isEmpty();
@@ -137,7 +137,7 @@ class DirectDevicesTest {
   void whatDoesNotFitIsRefusedWithTheLargestPossibleSize(long size) {
     tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
 
-    assertThatThrownBy(() -> devices.create(NEW, size, Usage.APP_DIRECT))
+    assertThatThrownBy(() -> devices.create(NEW, size, AccessModel.APP_DIRECT))
         .isInstanceOf(DeviceException.NotEnoughSpace.class)
         .hasMessageContaining(Long.toString(size))
         .hasMessageContaining("1186988032");

@@ -308,8 +308,8 @@ class GroupSetupTest {
         .collect(Collectors.joining(",", "{\"report\":[{\"pv\":[", "]}]}"));
   }
 
-  private FreshNamespaces fresh() {
-    return new FreshNamespaces(folder, new DurableFiles());
+  private PendingNamespaces fresh() {
+    return new PendingNamespaces(folder, new DurableFiles());
   }
 
   private static String withGroupNamespace(String json, int region) {

@@ -4,14 +4,14 @@ import static io.pmemcsi.driver.device.RecordedTools.recorded;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.pmemcsi.driver.command.CommandResult;
-import io.pmemcsi.driver.command.CommandRunner;
-import io.pmemcsi.driver.command.ToolFailedException;
 import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.Eraser;
 import io.pmemcsi.driver.device.RecordedTools;
-import io.pmemcsi.driver.volume.Usage;
+import io.pmemcsi.driver.linux.exec.CommandResult;
+import io.pmemcsi.driver.linux.exec.CommandRunner;
+import io.pmemcsi.driver.linux.exec.ToolFailedException;
+import io.pmemcsi.driver.volume.AccessModel;
 import io.pmemcsi.driver.volume.VolumeId;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -48,7 +48,7 @@ class LvmDevicesTest {
   void aVolumeHasWholeExtentsAndIsCountedAtOnce() {
     long before = devices.capacity().available();
 
-    Device device = devices.create(NEW, 1, Usage.APP_DIRECT);
+    Device device = devices.create(NEW, 1, AccessModel.APP_DIRECT);
 
     assertThat(device)
         .isEqualTo(new Device(NEW, Path.of("/dev/ndbus0region1fsdax/" + NEW), 4194304));
@@ -62,7 +62,7 @@ class LvmDevicesTest {
   void theNextGroupIsTriedWhenTheFirstFails() {
     tools.fail("lvcreate --yes -Zn -Wn --size=4194304b --name=" + NEW + " ndbus0", "I/O error");
 
-    assertThat(devices.create(NEW, 0, Usage.APP_DIRECT).path())
+    assertThat(devices.create(NEW, 0, AccessModel.APP_DIRECT).path())
         .isEqualTo(Path.of("/dev/foreign/" + NEW));
   }
 
@@ -72,7 +72,7 @@ class LvmDevicesTest {
         "lvm fullreport", recorded("lvm/fullreport.json").replace(AAA.value(), NEW.value()));
     tools.fail("lvcreate", "device-mapper: reload ioctl failed");
 
-    assertThatThrownBy(() -> devices.create(NEW, 0, Usage.APP_DIRECT))
+    assertThatThrownBy(() -> devices.create(NEW, 0, AccessModel.APP_DIRECT))
         .isInstanceOf(DeviceException.ToolFailed.class)
         .hasMessageContaining("reload ioctl failed");
     assertThat(tools.changes()).as("tried in one group only").hasSize(1);
@@ -86,7 +86,7 @@ class LvmDevicesTest {
         "  Logical Volume \"%s\" already exists in volume group \"ndbus0region1fsdax\""
             .formatted(NEW));
 
-    assertThatThrownBy(() -> devices.create(NEW, 0, Usage.APP_DIRECT))
+    assertThatThrownBy(() -> devices.create(NEW, 0, AccessModel.APP_DIRECT))
         .isInstanceOf(DeviceException.Exists.class);
     assertThat(tools.changes()).as("tried in one group only").hasSize(1);
   }
@@ -103,7 +103,7 @@ class LvmDevicesTest {
           return tools.run(command);
         };
 
-    assertThatThrownBy(() -> devices(hanging).create(NEW, 0, Usage.APP_DIRECT))
+    assertThatThrownBy(() -> devices(hanging).create(NEW, 0, AccessModel.APP_DIRECT))
         .isInstanceOf(DeviceException.ToolFailed.class);
     assertThat(started).hasSize(1);
   }
@@ -112,7 +112,7 @@ class LvmDevicesTest {
   void theWordsOfTheToolReachTheCaller() {
     tools.fail("lvcreate", "device-mapper: reload ioctl failed");
 
-    assertThatThrownBy(() -> devices.create(NEW, 0, Usage.APP_DIRECT))
+    assertThatThrownBy(() -> devices.create(NEW, 0, AccessModel.APP_DIRECT))
         .isInstanceOf(DeviceException.ToolFailed.class)
         .hasMessageContaining("device-mapper: reload ioctl failed");
   }
@@ -120,7 +120,7 @@ class LvmDevicesTest {
   @ParameterizedTest
   @ValueSource(longs = {943718401, 1L << 50, Long.MAX_VALUE})
   void whatDoesNotFitIsRefusedWithTheLargestPossibleSize(long size) {
-    assertThatThrownBy(() -> devices.create(NEW, size, Usage.APP_DIRECT))
+    assertThatThrownBy(() -> devices.create(NEW, size, AccessModel.APP_DIRECT))
         .isInstanceOf(DeviceException.NotEnoughSpace.class)
         .hasMessageContaining(Long.toString(size))
         .hasMessageContaining("943718400");
@@ -129,7 +129,7 @@ class LvmDevicesTest {
 
   @Test
   void aSecondVolumeOfTheSameIdIsRefused() {
-    assertThatThrownBy(() -> devices.create(AAA, 1, Usage.APP_DIRECT))
+    assertThatThrownBy(() -> devices.create(AAA, 1, AccessModel.APP_DIRECT))
         .isInstanceOf(DeviceException.Exists.class);
     assertThat(tools.changes()).isEmpty();
   }
@@ -195,7 +195,7 @@ class LvmDevicesTest {
 
     assertThat(rest.list()).extracting(Device::id).containsExactly(AAA, BBB);
     assertThat(rest.capacity().available()).isEqualTo(943718400);
-    assertThat(rest.create(NEW, 1, Usage.APP_DIRECT).path())
+    assertThat(rest.create(NEW, 1, AccessModel.APP_DIRECT).path())
         .isEqualTo(Path.of("/dev/ndbus0region1fsdax/" + NEW));
   }
 

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.driver.device.RecordedTools;
-import io.pmemcsi.driver.mount.MountTable;
+import io.pmemcsi.driver.linux.mount.MountTable;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

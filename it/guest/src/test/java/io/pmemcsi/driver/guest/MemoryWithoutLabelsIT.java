@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import csi.v1.Volume;
-import io.pmemcsi.driver.command.Command;
-import io.pmemcsi.driver.command.ProcessRunner;
-import io.pmemcsi.driver.kata.ImageFiles;
-import io.pmemcsi.driver.loop.LoopDevices;
-import io.pmemcsi.driver.mount.FilesystemType;
+import io.pmemcsi.driver.linux.exec.Command;
+import io.pmemcsi.driver.linux.exec.ProcessRunner;
+import io.pmemcsi.driver.linux.loop.LoopDevices;
+import io.pmemcsi.driver.linux.mount.FilesystemType;
+import io.pmemcsi.driver.node.kata.ImageFiles;
 import io.pmemcsi.testbed.guest.ExecResult;
 import io.pmemcsi.testbed.guest.GuestProgram;
 import io.pmemcsi.testbed.guest.PmemGuest;

@@ -1,0 +1,30 @@
+package io.pmemcsi.api.template;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** How far a changed template has reached the nodes. */
+@JsonInclude(JsonInclude.Include.NON_EMPTY)
+public record NodeUpdate(
+    @JsonPropertyDescription("Revision that all nodes shall run.") @Nullable String revision,
+    @JsonPropertyDescription("Number of nodes on which the driver shall run.")
+        @Nullable Integer nodes,
+    @JsonPropertyDescription("Number of nodes that run the wanted revision.")
+        @Nullable Integer updatedNodes,
+    @JsonPropertyDescription("Whether the update waits for something to be mended.")
+        @Nullable Boolean paused,
+    @JsonPropertyDescription("What the update is waiting for.") @Nullable String message,
+    @JsonPropertyDescription(
+            "Nodes that run an older revision, at most 100 of them; the counts tell how many there"
+                + " are.")
+        List<OutdatedNode> outdated) {
+
+  /** How many outdated nodes are listed by name, so that the object stays small. */
+  public static final int MAX_LISTED = 100;
+
+  public NodeUpdate {
+    outdated = outdated == null ? List.of() : outdated.stream().limit(MAX_LISTED).toList();
+  }
+}

@@ -1,0 +1,23 @@
+package io.pmemcsi.api.template;
+
+import com.fasterxml.jackson.annotation.JsonValue;
+import io.pmemcsi.api.Choice;
+
+/** What becomes of a volume whose claim is deleted. */
+public enum ReclaimPolicy implements Choice {
+  DELETE("Delete"),
+  RETAIN("Retain"),
+  RECYCLE("Recycle");
+
+  private final String text;
+
+  ReclaimPolicy(String text) {
+    this.text = text;
+  }
+
+  @JsonValue
+  @Override
+  public String text() {
+    return text;
+  }
+}

@@ -1,0 +1,37 @@
+package io.pmemcsi.app.cli;
+
+import io.pmemcsi.base.error.FatalException;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.util.Map;
+
+/** What a command finds around it: tests give their own. */
+public record CliEnvironment(
+    Map<String, String> environment, InputStream in, PrintStream out, PrintStream err) {
+
+  public CliEnvironment {
+    environment = Map.copyOf(environment);
+  }
+
+  /** Those of this process. */
+  public static CliEnvironment ofProcess() {
+    return new CliEnvironment(System.getenv(), System.in, System.out, System.err);
+  }
+
+  /**
+   * Makes sure that what was said has arrived: a stream keeps to itself that it could not write.
+   *
+   * @throws FatalException if it has not
+   */
+  void requireWritten() {
+    if (out.checkError()) {
+      throw new FatalException(
+          "standard output cannot be written: is the disk full, or has its reader gone?");
+    }
+  }
+
+  /** A variable of the environment; empty text where it is not set. */
+  String variable(String name) {
+    return environment.getOrDefault(name, "");
+  }
+}

@@ -1,0 +1,8 @@
+package io.pmemcsi.driver;
+
+import io.pmemcsi.driver.linux.exec.CommandRunner;
+import io.pmemcsi.driver.linux.mount.MountCalls;
+import io.pmemcsi.driver.volume.StateFiles;
+
+/** All ways by which the driver changes anything outside of itself, apart from device managers. */
+record HostAccess(CommandRunner commands, StateFiles files, MountCalls mounts) {}

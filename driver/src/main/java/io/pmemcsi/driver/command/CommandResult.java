@@ -1,4 +1,0 @@
-package io.pmemcsi.driver.command;
-
-/** What a command that ended with an accepted exit code has printed. */
-public record CommandResult(int exitCode, String stdout, String stderr) {}

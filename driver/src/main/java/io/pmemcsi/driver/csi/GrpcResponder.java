@@ -1,0 +1,86 @@
+package io.pmemcsi.driver.csi;
+
+import io.grpc.Status;
+import io.grpc.stub.StreamObserver;
+import io.pmemcsi.base.error.Reason;
+import io.pmemcsi.driver.device.DeviceException;
+import io.pmemcsi.driver.lifecycle.CsiStatusException;
+import io.pmemcsi.driver.linux.exec.ToolFailedException;
+import io.pmemcsi.driver.linux.mount.DaxMissingException;
+import io.pmemcsi.driver.volume.LedgerException;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The one place where failures become status codes. */
+final class GrpcResponder {
+
+  private static final Logger LOG = LoggerFactory.getLogger(GrpcResponder.class);
+
+  private GrpcResponder() {}
+
+  /** Answers a call with what the work returns or why it failed. */
+  static <T> void answer(StreamObserver<T> observer, Supplier<T> work) {
+    T response;
+    try {
+      response = work.get();
+    } catch (RuntimeException e) {
+      observer.onError(status(e).asRuntimeException());
+      return;
+    } catch (VirtualMachineError e) {
+      LOG.atError().setCause(e).log("The program is at its limits.");
+      observer.onError(
+          Status.INTERNAL
+              .withDescription("the driver is at its limits: " + words(e))
+              .asRuntimeException());
+      return;
+    }
+    observer.onNext(response);
+    observer.onCompleted();
+  }
+
+  static Status status(RuntimeException failure) {
+    return switch (failure) {
+      case CsiStatusException refused ->
+          refused.code().toStatus().withDescription(refused.getMessage());
+      case DeviceException device -> code(device).toStatus().withDescription(device.getMessage());
+      case ToolFailedException tool -> code(tool).toStatus().withDescription(tool.getMessage());
+      case DaxMissingException dax -> Status.FAILED_PRECONDITION.withDescription(dax.getMessage());
+      case LedgerException ledger -> Status.INTERNAL.withDescription(ledger.getMessage());
+      default -> {
+        LOG.atError().setCause(failure).log("Unexpected failure.");
+        yield Status.INTERNAL.withDescription(
+            "unexpected failure, the driver's log says more: " + words(failure));
+      }
+    };
+  }
+
+  /** The message, unless it is the JDK's, which names a failure inside by its class. */
+  private static String words(Throwable failure) {
+    String message = failure.getMessage();
+    Throwable cause = failure.getCause();
+    return message == null || (cause != null && message.equals(cause.toString()))
+        ? Reason.withFile(failure)
+        : message;
+  }
+
+  private static Status.Code code(DeviceException failure) {
+    return switch (failure) {
+      case DeviceException.NotFound _ -> Status.Code.NOT_FOUND;
+      case DeviceException.InUse _ -> Status.Code.FAILED_PRECONDITION;
+      case DeviceException.NotEnoughSpace _ -> Status.Code.RESOURCE_EXHAUSTED;
+      case DeviceException.Unsupported _ -> Status.Code.FAILED_PRECONDITION;
+      case DeviceException.Exists _ -> Status.Code.INTERNAL;
+      case DeviceException.ToolFailed failed ->
+          failed.getCause() instanceof ToolFailedException tool ? code(tool) : Status.Code.INTERNAL;
+    };
+  }
+
+  private static Status.Code code(ToolFailedException failure) {
+    return switch (failure.reason()) {
+      case CANCELLED -> Status.Code.CANCELLED;
+      case TIMEOUT -> Status.Code.DEADLINE_EXCEEDED;
+      case NOT_STARTED, EXIT_CODE -> Status.Code.INTERNAL;
+    };
+  }
+}

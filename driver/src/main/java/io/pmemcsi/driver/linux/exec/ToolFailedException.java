@@ -1,0 +1,88 @@
+package io.pmemcsi.driver.linux.exec;
+
+/** A tool did not do its work; says which, how it ended and the last lines it printed. */
+public final class ToolFailedException extends RuntimeException {
+
+  /** How a tool can fail. */
+  public enum Reason {
+    NOT_STARTED,
+    EXIT_CODE,
+    TIMEOUT,
+    CANCELLED
+  }
+
+  private static final int HEAD = 300;
+  private static final int TAIL = 700;
+
+  private final Reason reason;
+  private final int exitCode;
+  private final String stderrTail;
+
+  private ToolFailedException(Reason reason, String message, int exitCode, String stderr) {
+    super(message);
+    this.reason = reason;
+    this.exitCode = exitCode;
+    this.stderrTail = stderr;
+  }
+
+  /**
+   * The program is missing or may not be executed.
+   *
+   * @param why in words, with the way out
+   */
+  public static ToolFailedException notStarted(Command command, String why) {
+    return new ToolFailedException(
+        Reason.NOT_STARTED, "cannot run %s: %s".formatted(command.program(), why), -1, "");
+  }
+
+  /** The program ended with a code that is not an answer. */
+  public static ToolFailedException exited(Command command, CommandResult result) {
+    String said = tail(result.stderr().isBlank() ? result.stdout() : result.stderr());
+    return new ToolFailedException(
+        Reason.EXIT_CODE,
+        "\"%s\" ended with exit code %d: %s"
+            .formatted(command, result.exitCode(), said.isEmpty() ? "(no output)" : said),
+        result.exitCode(),
+        said);
+  }
+
+  /** The program was killed because it took too long. */
+  public static ToolFailedException timedOut(Command command, String stderr) {
+    return new ToolFailedException(
+        Reason.TIMEOUT,
+        "\"%s\" was killed after %s: %s".formatted(command, command.timeout(), tail(stderr)),
+        -1,
+        tail(stderr));
+  }
+
+  /** The program was killed, or not even started, because its call was cancelled. */
+  public static ToolFailedException cancelled(Command command) {
+    return new ToolFailedException(
+        Reason.CANCELLED,
+        "\"%s\" was killed because the call was cancelled".formatted(command),
+        -1,
+        "");
+  }
+
+  public Reason reason() {
+    return reason;
+  }
+
+  /** The exit code, or -1 where there is none. */
+  public int exitCode() {
+    return exitCode;
+  }
+
+  /** The last lines of what the tool complained about. */
+  public String stderrTail() {
+    return stderrTail;
+  }
+
+  private static String tail(String text) {
+    String joined = text.strip().replaceAll("\\s*\\R\\s*", " | ");
+    // some tools complain first and then print their whole manual, others the other way round
+    return joined.length() <= HEAD + TAIL
+        ? joined
+        : joined.substring(0, HEAD) + " ... " + joined.substring(joined.length() - TAIL);
+  }
+}

@@ -1,0 +1,45 @@
+package io.pmemcsi.driver.linux.mount;
+
+import java.nio.file.Path;
+import java.util.Set;
+
+/**
+ * One line of the kernel's mount table.
+ *
+ * @param number the device, as {@code major:minor}
+ * @param root which part of the filesystem is shown; not {@code /} for some bind mounts
+ * @param options those of this mount
+ * @param superOptions those of the filesystem, shared by all its mounts
+ */
+public record MountEntry(
+    String number,
+    String root,
+    Path mountPoint,
+    Set<String> options,
+    String type,
+    String source,
+    Set<String> superOptions) {
+
+  public MountEntry {
+    options = Set.copyOf(options);
+    superOptions = Set.copyOf(superOptions);
+  }
+
+  public boolean isReadOnly() {
+    return options.contains("ro") || superOptions.contains("ro");
+  }
+
+  /** Whether files are memory-mapped directly. */
+  public boolean hasDax() {
+    return superOptions.contains("dax") || superOptions.contains("dax=always");
+  }
+
+  /** Whether the table shows an option, of the mount or of its filesystem. */
+  public boolean has(String option) {
+    return switch (option) {
+      // the kernel shows the newer spelling whichever was used
+      case "dax", "dax=always" -> hasDax();
+      default -> options.contains(option) || superOptions.contains(option);
+    };
+  }
+}

@@ -1,0 +1,113 @@
+package io.pmemcsi.driver.linux.mount;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * Mount options as the kernel wants them: some are bits, all others are text for the filesystem.
+ *
+ * @param flags the bits of mount(2)
+ * @param data the options of the filesystem, separated by commas
+ */
+public record MountOptions(long flags, String data) {
+
+  /** Shows a part of the tree at another place. */
+  static final MountOptions BIND = new MountOptions(4096, "");
+
+  private static final long READ_ONLY = 1;
+  private static final long NO_ATIME = 1L << 10;
+  private static final long RELATIME = 1L << 21;
+  private static final long STRICT_ATIME = 1L << 24;
+
+  /** Those of the bits that the kernel shows in its mount table whenever they are set. */
+  private static final Set<String> SHOWN =
+      Set.of(
+          "nosuid", "nodev", "noexec", "sync", "dirsync", "nosymfollow", "nodiratime", "lazytime");
+
+  private static final Map<String, Long> SET =
+      Map.ofEntries(
+          Map.entry("ro", READ_ONLY),
+          Map.entry("nosuid", 2L),
+          Map.entry("nodev", 4L),
+          Map.entry("noexec", 8L),
+          Map.entry("sync", 16L),
+          Map.entry("dirsync", 128L),
+          Map.entry("nosymfollow", 256L),
+          Map.entry("noatime", NO_ATIME),
+          Map.entry("nodiratime", 1L << 11),
+          Map.entry("silent", 1L << 15),
+          Map.entry("relatime", RELATIME),
+          Map.entry("strictatime", STRICT_ATIME),
+          Map.entry("lazytime", 1L << 25));
+
+  private static final Map<String, Long> CLEAR =
+      Map.ofEntries(
+          Map.entry("rw", READ_ONLY),
+          Map.entry("suid", 2L),
+          Map.entry("dev", 4L),
+          Map.entry("exec", 8L),
+          Map.entry("async", 16L),
+          Map.entry("symfollow", 256L),
+          Map.entry("atime", NO_ATIME),
+          Map.entry("diratime", 1L << 11),
+          Map.entry("loud", 1L << 15),
+          Map.entry("norelatime", RELATIME),
+          Map.entry("nostrictatime", STRICT_ATIME),
+          Map.entry("nolazytime", 1L << 25),
+          // nothing but a word for "no option"
+          Map.entry("defaults", 0L));
+
+  /** Reads options as people write them; the last word counts where two contradict. */
+  public static MountOptions of(List<String> options) {
+    long flags = 0;
+    List<String> data = new ArrayList<>();
+    for (String option : options) {
+      flags |= SET.getOrDefault(option, 0L);
+      flags &= ~CLEAR.getOrDefault(option, 0L);
+      if (!SET.containsKey(option) && !CLEAR.containsKey(option)) {
+        data.add(option);
+      }
+    }
+    return new MountOptions(flags, String.join(",", data));
+  }
+
+  public boolean isReadOnly() {
+    return (flags & READ_ONLY) != 0;
+  }
+
+  /**
+   * What the kernel's mount table has to show (true) or must not show (false) for a mount with
+   * these options, apart from read-only. Options of filesystems are left out: whether they are
+   * shown, and how, depends on what is the default there.
+   */
+  public static Map<String, Boolean> shown(List<String> options) {
+    long flags = of(options).flags();
+    long named =
+        options.stream()
+            .mapToLong(option -> SET.getOrDefault(option, CLEAR.getOrDefault(option, 0L)))
+            .reduce(0, (one, other) -> one | other);
+    Map<String, Boolean> shown = new TreeMap<>();
+    for (String word : SHOWN) {
+      long bit = SET.getOrDefault(word, 0L);
+      if ((named & bit) != 0) {
+        shown.put(word, (flags & bit) != 0);
+      }
+    }
+    // one of three; the strict way has no word in the table
+    if ((flags & STRICT_ATIME) != 0) {
+      shown.put("noatime", false);
+      shown.put("relatime", false);
+    } else if ((named & NO_ATIME) != 0) {
+      shown.put("noatime", (flags & NO_ATIME) != 0);
+    } else if ((flags & RELATIME) != 0) {
+      shown.put("relatime", true);
+    }
+    if (options.contains("dax") || options.contains("dax=always")) {
+      shown.put("dax", true);
+    }
+    return shown;
+  }
+}

@@ -1,0 +1,27 @@
+package io.pmemcsi.driver.device;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.pmemcsi.driver.volume.VolumeId;
+import org.junit.jupiter.api.Test;
+
+class OrphanedCommandsTest {
+
+  @Test
+  void aToolIsFoundAsLongAsItRuns() throws Exception {
+    VolumeId id = VolumeId.fromName("orphan of " + ProcessHandle.current().pid());
+    Process tool =
+        new ProcessBuilder("sh", "-c", "read line", "sh", OrphanedCommands.nameOption(id.value()))
+            .start();
+    try {
+      // a process has no arguments for a moment after its program was started
+      await().until(() -> OrphanedCommands.HERE.isMaking(id));
+      assertThat(OrphanedCommands.HERE.isMaking(VolumeId.fromName("another"))).isFalse();
+    } finally {
+      tool.getOutputStream().close(); // what it waits for
+      tool.waitFor();
+    }
+    assertThat(OrphanedCommands.HERE.isMaking(id)).isFalse();
+  }
+}

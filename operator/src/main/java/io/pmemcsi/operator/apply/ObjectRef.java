@@ -1,0 +1,41 @@
+package io.pmemcsi.operator.apply;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+
+/**
+ * Which object, in the words of a user.
+ *
+ * @param apiVersion for example {@code apps/v1}
+ * @param namespace empty for an object of the whole cluster
+ */
+public record ObjectRef(String apiVersion, String kind, String namespace, String name) {
+
+  public static ObjectRef of(HasMetadata object) {
+    String namespace = object.getMetadata().getNamespace();
+    return new ObjectRef(
+        object.getApiVersion(),
+        object.getKind(),
+        namespace == null ? "" : namespace,
+        object.getMetadata().getName());
+  }
+
+  /** Whether both mean one object, whatever version of its API they name. */
+  public boolean isSameObjectAs(ObjectRef other) {
+    return kind.equals(other.kind)
+        && group().equals(other.group())
+        && namespace.equals(other.namespace)
+        && name.equals(other.name);
+  }
+
+  private String group() {
+    int slash = apiVersion.indexOf('/');
+    return slash < 0 ? "" : apiVersion.substring(0, slash);
+  }
+
+  @Override
+  public String toString() {
+    return namespace.isEmpty()
+        ? "%s \"%s\"".formatted(kind, name)
+        : "%s \"%s\" in namespace \"%s\"".formatted(kind, name, namespace);
+  }
+}

@@ -1,0 +1,29 @@
+package io.pmemcsi.operator.controller;
+
+import io.pmemcsi.operator.apply.DriftBackoff;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** Objects that others set back each time that we have mended them: who does it, what to do. */
+public final class ContendedObject {
+
+  private ContendedObject() {}
+
+  public static String describe(List<DriftBackoff.Dispute> disputes) {
+    return disputes.stream().map(ContendedObject::describe).collect(Collectors.joining("; "))
+        + ": let it leave the object alone, or set here what it wants; it is now set back every"
+        + " %d seconds only".formatted(DriftBackoff.PAUSE.toSeconds());
+  }
+
+  private static String describe(DriftBackoff.Dispute dispute) {
+    return dispute.rivals().isEmpty()
+        ? "%s is deleted again and again (the audit log of the API server tells by whom)"
+            .formatted(dispute.object())
+        : "%s is changed again and again by %s"
+            .formatted(
+                dispute.object(),
+                dispute.rivals().stream()
+                    .map("\"%s\""::formatted)
+                    .collect(Collectors.joining(", ")));
+  }
+}

@@ -1,9 +1,0 @@
-/**
- * Brings a cluster to a list of wanted objects and keeps it there. Nothing here knows what the
- * objects are for, or which resource asked for them. Start reading with {@link
- * io.pmemcsi.operator.engine.Engine}.
- */
-@NullMarked
-package io.pmemcsi.operator.engine;
-
-import org.jspecify.annotations.NullMarked;

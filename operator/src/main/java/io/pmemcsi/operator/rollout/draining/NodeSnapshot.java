@@ -1,0 +1,24 @@
+package io.pmemcsi.operator.rollout.draining;
+
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The nodes of a driver at one moment.
+ *
+ * @param driver the name of the CSI driver
+ * @param owner uid of the resource
+ * @param resource its namespace and name, split by a slash
+ * @param revision hash of the wanted template; empty until the DaemonSet controller has seen it
+ */
+public record NodeSnapshot(
+    String driver,
+    String owner,
+    String resource,
+    Optional<String> revision,
+    List<WorkerNode> nodes) {
+
+  public NodeSnapshot {
+    nodes = List.copyOf(nodes);
+  }
+}

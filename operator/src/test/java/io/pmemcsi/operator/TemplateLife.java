@@ -1,0 +1,85 @@
+package io.pmemcsi.operator;
+
+import static java.net.HttpURLConnection.HTTP_NOT_FOUND;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.Resource;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.pmemcsi.operator.TemplateWorld.Subject;
+import java.util.List;
+import java.util.Objects;
+import java.util.Random;
+import java.util.function.Consumer;
+
+/**
+ * A life of a CSIDriverDeployment as a seed draws it: it is created, some things happen to it and
+ * its objects, faster than the operator can follow, and in the end it is again what it was first.
+ */
+final class TemplateLife {
+
+  private static final int TURNS = 4;
+
+  private static final List<Consumer<Subject>> TURNS_OF_LIFE =
+      List.of(
+          subject -> subject.patch("{\"spec\":{\"logLevel\":1,\"replicas\":3}}"),
+          subject -> subject.patch("{\"spec\":{\"driverControllerTemplate\":null}}"),
+          subject -> subject.patch("{\"spec\":{\"managementState\":\"Unmanaged\"}}"),
+          subject -> subject.patch("{\"spec\":{\"driverSocket\":\"/run/../csi.sock\"}}"),
+          subject -> subject.patch("{\"spec\":{\"csiDriver\":{\"podInfoOnMount\":true}}}"),
+          subject ->
+              subject.patch(
+                  "{\"spec\":{\"driverName\":\"other-%s.example.com\"}}".formatted(subject.name())),
+          subject ->
+              subject.patch(
+                  """
+                  {"spec":{"storageClassTemplates":[
+                    {"metadata":{"name":"NAME-second"},"parameters":{"a":"changed"}},
+                    {"metadata":{"name":"NAME-third"}}]}}
+                  """
+                      .replace("NAME", subject.name())),
+          Subject::restore,
+          Subject::deleteAll,
+          Subject::deleteHalf,
+          TemplateLife::relabel);
+
+  private TemplateLife() {}
+
+  static void live(Subject subject, long seed) {
+    var lot = new Random(seed);
+    // a failure may look as if it were there already
+    Subject.retrying(
+        () -> {
+          subject.create();
+          return Objects.requireNonNull(subject.driver().get());
+        });
+    for (int turn = 0; turn < TURNS; turn++) {
+      TURNS_OF_LIFE.get(lot.nextInt(TURNS_OF_LIFE.size())).accept(subject);
+    }
+    subject.restore();
+  }
+
+  private static void relabel(Subject subject) {
+    for (HasMetadata object : Subject.retrying(subject.driver()::objects)) {
+      Subject.retrying(() -> relabel(subject.client().resource(object)));
+    }
+  }
+
+  private static boolean relabel(Resource<HasMetadata> object) {
+    try {
+      object.patch(
+          PatchContext.of(PatchType.JSON_MERGE),
+          """
+          {"metadata": {"labels": {"csidriver.storage.openshift.io/owner-name": "somebody"}}}
+          """);
+      return true;
+    } catch (KubernetesClientException e) {
+      // it went in this very moment
+      if (e.getCode() != HTTP_NOT_FOUND) {
+        throw e;
+      }
+      return false;
+    }
+  }
+}

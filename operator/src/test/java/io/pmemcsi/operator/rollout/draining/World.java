@@ -1,0 +1,109 @@
+package io.pmemcsi.operator.rollout.draining;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Nodes for tests, put together piece by piece. */
+final class World {
+
+  static final String OLD = "old";
+  static final String NEW = "new";
+  static final String OWNER = "uid-1";
+  static final String DRIVER = "csi.example.com";
+
+  private World() {}
+
+  static NodeSnapshot fleet(WorkerNode... nodes) {
+    return new NodeSnapshot(DRIVER, OWNER, "shop/driver", Optional.of(NEW), List.of(nodes));
+  }
+
+  static Node node(String name) {
+    return new Node(name);
+  }
+
+  /** A ready node with an outdated driver that nobody uses, unless told otherwise. */
+  static final class Node {
+    private final String name;
+    private boolean ready = true;
+    private boolean wanted = true;
+    private boolean cordoned;
+    private Optional<DrainAnnotation> mark = Optional.empty();
+    private boolean shared;
+    private final List<DriverPod> drivers = new ArrayList<>();
+    private final List<VolumeConsumer> users = new ArrayList<>();
+    private final List<String> mounted = new ArrayList<>();
+    private boolean registered = true;
+
+    private Node(String name) {
+      this.name = name;
+      drivers.add(driver(name, OLD, true, false));
+    }
+
+    Node updated() {
+      return drivers(driver(name, NEW, true, false));
+    }
+
+    Node drivers(DriverPod... pods) {
+      drivers.clear();
+      drivers.addAll(List.of(pods));
+      return this;
+    }
+
+    Node notReady() {
+      ready = false;
+      return this;
+    }
+
+    Node unwanted() {
+      wanted = false;
+      return this;
+    }
+
+    Node cordoned() {
+      cordoned = true;
+      return this;
+    }
+
+    Node shared() {
+      shared = true;
+      return this;
+    }
+
+    Node unregistered() {
+      registered = false;
+      return this;
+    }
+
+    Node mark(DrainAnnotation found) {
+      mark = Optional.of(found);
+      return this;
+    }
+
+    Node user(String pod, VolumeConsumer.Origin origin) {
+      users.add(new VolumeConsumer("shop", pod, "uid-" + pod, origin, false));
+      return this;
+    }
+
+    Node leaving(String pod) {
+      users.add(
+          new VolumeConsumer("shop", pod, "uid-" + pod, VolumeConsumer.Origin.CONTROLLER, true));
+      return this;
+    }
+
+    Node mounted(String volume) {
+      mounted.add(volume);
+      return this;
+    }
+
+    WorkerNode build() {
+      return new WorkerNode(
+          name, "1", ready, wanted, cordoned, mark, shared, drivers, users, mounted, registered);
+    }
+  }
+
+  static DriverPod driver(String node, String revision, boolean ready, boolean terminating) {
+    String name = "driver-" + node + "-" + revision;
+    return new DriverPod("shop", name, "uid-" + name, revision, ready, terminating);
+  }
+}
