@@ -109,7 +109,7 @@ class ArchitectureTest {
               "io.pmemcsi.driver.volume..",
               "io.pmemcsi.driver.device..",
               "io.pmemcsi.driver.linux.mount..",
-              "io.pmemcsi.driver.lifecycle..")
+              "io.pmemcsi.driver.node..")
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage("io.fabric8..", "io.javaoperatorsdk..")

@@ -1,6 +1,7 @@
 package io.pmemcsi.driver;
 
 import io.pmemcsi.driver.device.DeviceManager;
+import io.pmemcsi.driver.device.DeviceMode;
 import io.pmemcsi.driver.device.Eraser;
 import io.pmemcsi.driver.device.direct.DirectDevices;
 import io.pmemcsi.driver.device.file.FileDevices;
@@ -10,8 +11,7 @@ import io.pmemcsi.driver.device.ndctl.Ndctl;
 import io.pmemcsi.driver.device.ndctl.WritableSys;
 import io.pmemcsi.driver.linux.exec.CommandRunner;
 import io.pmemcsi.driver.linux.mount.Signatures;
-import io.pmemcsi.driver.volume.DeviceMode;
-import io.pmemcsi.driver.volume.DurableFiles;
+import io.pmemcsi.driver.state.DurableFiles;
 import java.nio.file.Path;
 
 /** Opens the device manager for a mode. */

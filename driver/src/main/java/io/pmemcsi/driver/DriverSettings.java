@@ -3,7 +3,7 @@ package io.pmemcsi.driver;
 import io.pmemcsi.base.http.ListenAddress;
 import io.pmemcsi.base.names.DriverName;
 import io.pmemcsi.driver.csi.Endpoint;
-import io.pmemcsi.driver.volume.DeviceMode;
+import io.pmemcsi.driver.device.DeviceMode;
 import java.nio.file.Path;
 import java.util.Optional;
 

@@ -6,29 +6,22 @@ import io.pmemcsi.base.http.HttpEndpoint;
 import io.pmemcsi.base.http.ListenAddress;
 import io.pmemcsi.base.http.Pages;
 import io.pmemcsi.base.version.Version;
+import io.pmemcsi.driver.audit.Audit;
+import io.pmemcsi.driver.audit.AuditReport;
+import io.pmemcsi.driver.audit.NodeState;
+import io.pmemcsi.driver.audit.PeriodicAudit;
 import io.pmemcsi.driver.csi.ControllerService;
 import io.pmemcsi.driver.csi.CsiServer;
+import io.pmemcsi.driver.csi.CsiStatusException;
 import io.pmemcsi.driver.csi.IdentityService;
 import io.pmemcsi.driver.csi.NodeIdentity;
 import io.pmemcsi.driver.csi.NodeService;
 import io.pmemcsi.driver.device.Capacity;
 import io.pmemcsi.driver.device.DeviceException;
+import io.pmemcsi.driver.device.DeviceMode;
+import io.pmemcsi.driver.device.DeviceUsers;
+import io.pmemcsi.driver.device.Devices;
 import io.pmemcsi.driver.device.Eraser;
-import io.pmemcsi.driver.lifecycle.Audit;
-import io.pmemcsi.driver.lifecycle.AuditReport;
-import io.pmemcsi.driver.lifecycle.CsiStatusException;
-import io.pmemcsi.driver.lifecycle.DeviceUsers;
-import io.pmemcsi.driver.lifecycle.Devices;
-import io.pmemcsi.driver.lifecycle.Formatter;
-import io.pmemcsi.driver.lifecycle.KataVolumes;
-import io.pmemcsi.driver.lifecycle.NodeState;
-import io.pmemcsi.driver.lifecycle.PendingMounts;
-import io.pmemcsi.driver.lifecycle.Publishing;
-import io.pmemcsi.driver.lifecycle.Staging;
-import io.pmemcsi.driver.lifecycle.Statistics;
-import io.pmemcsi.driver.lifecycle.VolumeLocks;
-import io.pmemcsi.driver.lifecycle.VolumeMounts;
-import io.pmemcsi.driver.lifecycle.Volumes;
 import io.pmemcsi.driver.linux.exec.CommandRunner;
 import io.pmemcsi.driver.linux.exec.ProcessRunner;
 import io.pmemcsi.driver.linux.exec.ToolFailedException;
@@ -37,13 +30,21 @@ import io.pmemcsi.driver.linux.mount.KernelMounts;
 import io.pmemcsi.driver.linux.mount.Mounts;
 import io.pmemcsi.driver.linux.mount.Signatures;
 import io.pmemcsi.driver.metrics.DriverMetrics;
+import io.pmemcsi.driver.node.Formatter;
+import io.pmemcsi.driver.node.KataVolumes;
+import io.pmemcsi.driver.node.PendingMounts;
+import io.pmemcsi.driver.node.Publishing;
+import io.pmemcsi.driver.node.Staging;
+import io.pmemcsi.driver.node.Statistics;
+import io.pmemcsi.driver.node.VolumeMounts;
 import io.pmemcsi.driver.node.kata.ImageFiles;
-import io.pmemcsi.driver.volume.DeviceMode;
-import io.pmemcsi.driver.volume.DurableFiles;
-import io.pmemcsi.driver.volume.Ledger;
-import io.pmemcsi.driver.volume.LedgerException;
+import io.pmemcsi.driver.state.DurableFiles;
+import io.pmemcsi.driver.state.StateException;
+import io.pmemcsi.driver.state.StateLock;
 import io.pmemcsi.driver.volume.Quantity;
-import io.pmemcsi.driver.volume.StateLock;
+import io.pmemcsi.driver.volume.operations.VolumeLocks;
+import io.pmemcsi.driver.volume.operations.Volumes;
+import io.pmemcsi.driver.volume.store.Ledger;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -109,7 +110,7 @@ public final class NodeDriver implements AutoCloseable {
           lock.close();
         }
       }
-    } catch (LedgerException | DeviceException | ToolFailedException e) {
+    } catch (StateException | DeviceException | ToolFailedException e) {
       throw new FatalException("failed to initialize driver: " + e.getMessage(), e);
     }
   }
@@ -215,7 +216,7 @@ public final class NodeDriver implements AutoCloseable {
           Ledger.openForReading(settings.statePath()),
           new Devices(managers.open(settings.deviceMode(), 0), mode -> managers.open(mode, 0)),
           NodeState.read(settings.statePath()));
-    } catch (LedgerException | DeviceException | ToolFailedException e) {
+    } catch (StateException | DeviceException | ToolFailedException e) {
       throw new FatalException("failed to audit: " + e.getMessage(), e);
     }
   }

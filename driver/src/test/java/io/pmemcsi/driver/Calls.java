@@ -11,7 +11,7 @@ import csi.v1.NodeUnstageVolumeRequest;
 import csi.v1.Volume;
 import csi.v1.VolumeCapability;
 import csi.v1.VolumeCapability.AccessMode.Mode;
-import io.pmemcsi.driver.volume.VolumeId;
+import io.pmemcsi.driver.device.VolumeId;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;

@@ -8,11 +8,11 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import csi.v1.Volume;
 import io.grpc.StatusRuntimeException;
-import io.pmemcsi.driver.lifecycle.AuditReport;
+import io.pmemcsi.driver.audit.AuditReport;
 import io.pmemcsi.driver.linux.exec.Command;
 import io.pmemcsi.driver.linux.exec.CommandRunner;
 import io.pmemcsi.driver.linux.exec.ProcessRunner;
-import io.pmemcsi.driver.volume.DurableFiles;
+import io.pmemcsi.driver.state.DurableFiles;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -11,7 +11,7 @@ import io.pmemcsi.driver.linux.exec.Command;
 import io.pmemcsi.driver.linux.exec.CommandRunner;
 import io.pmemcsi.driver.linux.exec.ProcessRunner;
 import io.pmemcsi.driver.linux.mount.KernelMounts;
-import io.pmemcsi.driver.volume.DurableFiles;
+import io.pmemcsi.driver.state.DurableFiles;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;

@@ -18,7 +18,7 @@ import io.grpc.ServiceDescriptor;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
-import io.pmemcsi.driver.volume.Ledger;
+import io.pmemcsi.driver.volume.store.Ledger;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -7,9 +7,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import csi.v1.Volume;
 import io.grpc.Status;
-import io.pmemcsi.driver.lifecycle.AuditReport.Kind;
+import io.pmemcsi.driver.audit.AuditReport.Kind;
+import io.pmemcsi.driver.device.VolumeId;
 import io.pmemcsi.driver.linux.exec.Command;
-import io.pmemcsi.driver.volume.VolumeId;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

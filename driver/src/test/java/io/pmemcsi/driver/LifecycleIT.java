@@ -16,7 +16,7 @@ import io.grpc.Status;
 import io.pmemcsi.driver.linux.exec.Command;
 import io.pmemcsi.driver.linux.mount.MountEntry;
 import io.pmemcsi.driver.linux.mount.MountTable;
-import io.pmemcsi.driver.volume.DurableFiles;
+import io.pmemcsi.driver.state.DurableFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

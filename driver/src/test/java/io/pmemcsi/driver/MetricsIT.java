@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import csi.v1.Volume;
 import io.grpc.Status;
-import io.pmemcsi.driver.volume.VolumeId;
+import io.pmemcsi.driver.device.VolumeId;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;

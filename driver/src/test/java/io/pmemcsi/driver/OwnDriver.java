@@ -2,8 +2,8 @@ package io.pmemcsi.driver;
 
 import static org.awaitility.Awaitility.await;
 
-import io.pmemcsi.driver.lifecycle.AuditReport.Finding;
-import io.pmemcsi.driver.lifecycle.AuditReport.Kind;
+import io.pmemcsi.driver.audit.AuditReport.Finding;
+import io.pmemcsi.driver.audit.AuditReport.Kind;
 import io.pmemcsi.driver.linux.exec.ProcessRunner;
 import io.pmemcsi.driver.linux.loop.LoopDevices;
 import java.nio.file.Path;

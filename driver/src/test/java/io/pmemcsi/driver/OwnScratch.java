@@ -2,7 +2,7 @@ package io.pmemcsi.driver;
 
 import io.pmemcsi.driver.linux.exec.Command;
 import io.pmemcsi.driver.linux.exec.CommandRunner;
-import io.pmemcsi.driver.volume.DurableFiles;
+import io.pmemcsi.driver.state.DurableFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import org.junit.jupiter.api.AfterEach;

@@ -8,9 +8,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import csi.v1.GetCapacityRequest;
 import csi.v1.ListVolumesRequest;
 import csi.v1.Volume;
+import io.pmemcsi.driver.device.VolumeId;
 import io.pmemcsi.driver.linux.exec.Command;
-import io.pmemcsi.driver.volume.StateLock;
-import io.pmemcsi.driver.volume.VolumeId;
+import io.pmemcsi.driver.state.StateLock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -73,7 +73,7 @@ class RestartIT extends OwnDriver {
   @Test
   void aSecondDriverIsKeptAwayFromTheStateFolderAsLongAsThereIsOne() {
     assertThatThrownBy(() -> StateLock.take(scratch.state(), Duration.ZERO))
-        .hasMessageContaining("another driver uses the state folder " + scratch.state());
+        .hasMessageContaining("another driver uses the state directory " + scratch.state());
 
     driver.close();
     StateLock.take(scratch.state(), Duration.ZERO).close();

@@ -8,7 +8,7 @@ import io.pmemcsi.driver.linux.exec.ProcessRunner;
 import io.pmemcsi.driver.linux.loop.LoopDevices;
 import io.pmemcsi.driver.linux.mount.MountEntry;
 import io.pmemcsi.driver.linux.mount.MountTable;
-import io.pmemcsi.driver.volume.Ledger;
+import io.pmemcsi.driver.volume.store.Ledger;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

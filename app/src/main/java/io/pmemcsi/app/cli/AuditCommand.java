@@ -1,7 +1,7 @@
 package io.pmemcsi.app.cli;
 
 import io.pmemcsi.driver.NodeDriver;
-import io.pmemcsi.driver.lifecycle.AuditReport;
+import io.pmemcsi.driver.audit.AuditReport;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;

@@ -8,7 +8,7 @@ import io.pmemcsi.base.file.FilePath;
 import io.pmemcsi.base.http.ListenAddress;
 import io.pmemcsi.base.names.DriverName;
 import io.pmemcsi.driver.csi.Endpoint;
-import io.pmemcsi.driver.volume.DeviceMode;
+import io.pmemcsi.driver.device.DeviceMode;
 import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Option;

@@ -10,7 +10,7 @@ import io.pmemcsi.base.names.DriverName;
 import io.pmemcsi.driver.DriverSettings;
 import io.pmemcsi.driver.NodeDriver;
 import io.pmemcsi.driver.csi.Endpoint;
-import io.pmemcsi.driver.volume.DeviceMode;
+import io.pmemcsi.driver.device.DeviceMode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -10,7 +10,7 @@ import io.pmemcsi.base.error.UsageException;
 import io.pmemcsi.base.http.ListenAddress;
 import io.pmemcsi.base.names.DriverName;
 import io.pmemcsi.driver.csi.Endpoint;
-import io.pmemcsi.driver.volume.DeviceMode;
+import io.pmemcsi.driver.device.DeviceMode;
 import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.Arrays;

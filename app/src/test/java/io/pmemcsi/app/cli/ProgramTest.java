@@ -475,15 +475,15 @@ class ProgramTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "driver audit -deviceManager=file -statePath=/no/such | failed to audit: there is no folder"
-            + " /no/such: name",
+        "driver audit -deviceManager=file -statePath=/no/such | failed to audit: directory"
+            + " /no/such does not exist: name",
         "driver -v=0 -deviceManager=file -statePath=/no/such/state -endpoint=unix:///no/such.sock |"
-            + " failed to initialize driver: there is no folder /no/such: make it",
+            + " failed to initialize driver: directory /no/such does not exist: create it",
         "driver -v=0 -deviceManager=file -statePath=/proc/x -endpoint=unix:///no/such.sock |"
-            + " failed to initialize driver: cannot make the state folder /proc/x: ",
+            + " failed to initialize driver: cannot create the state directory /proc/x: ",
         "driver -v=0 -deviceManager=file -statePath=/dev/null -endpoint=unix:///no/such.sock |"
-            + " failed to initialize driver: cannot make the state folder /dev/null: something else"
-            + " is there; name another one with",
+            + " failed to initialize driver: cannot create the state directory /dev/null: something"
+            + " else is there; name another one with",
       })
   void aStateFolderThatCannotBeIsOneLineAndExitCodeOne(String line, String message) {
     assertThat(run(line)).isEqualTo(1);

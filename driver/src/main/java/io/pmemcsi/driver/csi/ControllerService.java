@@ -1,7 +1,7 @@
 package io.pmemcsi.driver.csi;
 
+import static io.pmemcsi.driver.csi.CsiStatusException.invalid;
 import static io.pmemcsi.driver.csi.GrpcResponder.answer;
-import static io.pmemcsi.driver.lifecycle.CsiStatusException.invalid;
 
 import com.google.protobuf.Int64Value;
 import csi.v1.ControllerExpandVolumeRequest;
@@ -26,14 +26,13 @@ import io.grpc.BindableService;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import io.pmemcsi.driver.device.Capacity;
-import io.pmemcsi.driver.lifecycle.Access;
-import io.pmemcsi.driver.lifecycle.CsiStatusException;
-import io.pmemcsi.driver.lifecycle.SizeRange;
-import io.pmemcsi.driver.lifecycle.Volumes;
 import io.pmemcsi.driver.linux.mount.FilesystemType;
-import io.pmemcsi.driver.volume.LedgerEntry;
+import io.pmemcsi.driver.node.Access;
 import io.pmemcsi.driver.volume.ParameterSource;
+import io.pmemcsi.driver.volume.SizeRange;
 import io.pmemcsi.driver.volume.VolumeParameters;
+import io.pmemcsi.driver.volume.operations.Volumes;
+import io.pmemcsi.driver.volume.store.LedgerEntry;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;

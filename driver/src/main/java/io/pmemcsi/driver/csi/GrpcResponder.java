@@ -4,10 +4,9 @@ import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.driver.device.DeviceException;
-import io.pmemcsi.driver.lifecycle.CsiStatusException;
 import io.pmemcsi.driver.linux.exec.ToolFailedException;
 import io.pmemcsi.driver.linux.mount.DaxMissingException;
-import io.pmemcsi.driver.volume.LedgerException;
+import io.pmemcsi.driver.state.StateException;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,7 +45,7 @@ final class GrpcResponder {
       case DeviceException device -> code(device).toStatus().withDescription(device.getMessage());
       case ToolFailedException tool -> code(tool).toStatus().withDescription(tool.getMessage());
       case DaxMissingException dax -> Status.FAILED_PRECONDITION.withDescription(dax.getMessage());
-      case LedgerException ledger -> Status.INTERNAL.withDescription(ledger.getMessage());
+      case StateException ledger -> Status.INTERNAL.withDescription(ledger.getMessage());
       default -> {
         LOG.atError().setCause(failure).log("Unexpected failure.");
         yield Status.INTERNAL.withDescription(

@@ -1,7 +1,7 @@
 package io.pmemcsi.driver.csi;
 
+import static io.pmemcsi.driver.csi.CsiStatusException.invalid;
 import static io.pmemcsi.driver.csi.GrpcResponder.answer;
-import static io.pmemcsi.driver.lifecycle.CsiStatusException.invalid;
 
 import csi.v1.NodeExpandVolumeRequest;
 import csi.v1.NodeExpandVolumeResponse;
@@ -24,12 +24,12 @@ import csi.v1.NodeUnstageVolumeRequest;
 import csi.v1.NodeUnstageVolumeResponse;
 import csi.v1.VolumeUsage;
 import io.grpc.stub.StreamObserver;
-import io.pmemcsi.driver.lifecycle.Access;
-import io.pmemcsi.driver.lifecycle.Publishing;
-import io.pmemcsi.driver.lifecycle.SizeRange;
-import io.pmemcsi.driver.lifecycle.Staging;
-import io.pmemcsi.driver.lifecycle.Statistics;
+import io.pmemcsi.driver.node.Access;
+import io.pmemcsi.driver.node.Publishing;
+import io.pmemcsi.driver.node.Staging;
+import io.pmemcsi.driver.node.Statistics;
 import io.pmemcsi.driver.volume.ParameterSource;
+import io.pmemcsi.driver.volume.SizeRange;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;

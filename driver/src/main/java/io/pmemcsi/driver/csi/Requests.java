@@ -1,15 +1,14 @@
 package io.pmemcsi.driver.csi;
 
-import static io.pmemcsi.driver.lifecycle.CsiStatusException.invalid;
+import static io.pmemcsi.driver.csi.CsiStatusException.invalid;
 
 import csi.v1.CapacityRange;
 import csi.v1.VolumeCapability;
 import csi.v1.VolumeCapability.AccessMode.Mode;
-import io.pmemcsi.driver.lifecycle.Access;
-import io.pmemcsi.driver.lifecycle.CsiStatusException;
-import io.pmemcsi.driver.lifecycle.SizeRange;
 import io.pmemcsi.driver.linux.mount.FilesystemType;
+import io.pmemcsi.driver.node.Access;
 import io.pmemcsi.driver.volume.ParameterSource;
+import io.pmemcsi.driver.volume.SizeRange;
 import io.pmemcsi.driver.volume.VolumeParameters;
 import java.io.IOException;
 import java.nio.file.InvalidPathException;

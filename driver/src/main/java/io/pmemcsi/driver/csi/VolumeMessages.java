@@ -2,8 +2,8 @@ package io.pmemcsi.driver.csi;
 
 import csi.v1.ListVolumesResponse;
 import csi.v1.Volume;
-import io.pmemcsi.driver.volume.LedgerEntry;
-import io.pmemcsi.driver.volume.VolumeId;
+import io.pmemcsi.driver.device.VolumeId;
+import io.pmemcsi.driver.volume.store.LedgerEntry;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;

@@ -1,6 +1,5 @@
 package io.pmemcsi.driver.device;
 
-import io.pmemcsi.driver.volume.VolumeId;
 import java.nio.file.Path;
 
 /** A block device that exists: which volume it is for, where its node is, how much fits on it. */

@@ -2,8 +2,6 @@ package io.pmemcsi.driver.device;
 
 import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.driver.linux.exec.ToolFailedException;
-import io.pmemcsi.driver.volume.DeviceMode;
-import io.pmemcsi.driver.volume.VolumeId;
 
 /**
  * Why a device manager could not do what it was asked for; the CSI status follows from the type.

@@ -1,8 +1,5 @@
 package io.pmemcsi.driver.device;
 
-import io.pmemcsi.driver.volume.AccessModel;
-import io.pmemcsi.driver.volume.DeviceMode;
-import io.pmemcsi.driver.volume.VolumeId;
 import java.util.List;
 import java.util.Optional;
 

@@ -5,7 +5,6 @@ import static java.nio.file.StandardOpenOption.WRITE;
 import io.pmemcsi.driver.linux.exec.Cancellation;
 import io.pmemcsi.driver.linux.exec.Command;
 import io.pmemcsi.driver.linux.exec.ToolFailedException;
-import io.pmemcsi.driver.volume.VolumeId;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;

@@ -1,7 +1,6 @@
 package io.pmemcsi.driver.device;
 
 import io.pmemcsi.base.error.Reason;
-import io.pmemcsi.driver.volume.VolumeId;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;

@@ -1,5 +1,7 @@
 package io.pmemcsi.driver.volume;
 
+import io.pmemcsi.driver.device.AccessModel;
+import io.pmemcsi.driver.device.DeviceMode;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;

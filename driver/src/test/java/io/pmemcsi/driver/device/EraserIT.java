@@ -11,7 +11,6 @@ import io.pmemcsi.driver.linux.exec.Command;
 import io.pmemcsi.driver.linux.exec.ProcessRunner;
 import io.pmemcsi.driver.linux.exec.ToolFailedException;
 import io.pmemcsi.driver.linux.loop.LoopDevices;
-import io.pmemcsi.driver.volume.VolumeId;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;

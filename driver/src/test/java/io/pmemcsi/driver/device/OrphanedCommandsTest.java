@@ -3,7 +3,6 @@ package io.pmemcsi.driver.device;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.pmemcsi.driver.volume.VolumeId;
 import org.junit.jupiter.api.Test;
 
 class OrphanedCommandsTest {

@@ -7,6 +7,8 @@ import static io.pmemcsi.driver.volume.ParameterSource.STORAGE_CLASS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.pmemcsi.driver.device.AccessModel;
+import io.pmemcsi.driver.device.DeviceMode;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;

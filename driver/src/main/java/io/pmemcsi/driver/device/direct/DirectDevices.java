@@ -1,20 +1,20 @@
 package io.pmemcsi.driver.device.direct;
 
+import io.pmemcsi.driver.device.AccessModel;
 import io.pmemcsi.driver.device.Capacity;
 import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.DeviceManager;
+import io.pmemcsi.driver.device.DeviceMode;
 import io.pmemcsi.driver.device.Eraser;
 import io.pmemcsi.driver.device.ExpiringCache;
+import io.pmemcsi.driver.device.VolumeId;
 import io.pmemcsi.driver.device.ndctl.Namespace;
 import io.pmemcsi.driver.device.ndctl.NamespaceMode;
 import io.pmemcsi.driver.device.ndctl.Ndctl;
 import io.pmemcsi.driver.device.ndctl.Region;
 import io.pmemcsi.driver.linux.exec.Cancellation;
 import io.pmemcsi.driver.linux.exec.ToolFailedException;
-import io.pmemcsi.driver.volume.AccessModel;
-import io.pmemcsi.driver.volume.DeviceMode;
-import io.pmemcsi.driver.volume.VolumeId;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;

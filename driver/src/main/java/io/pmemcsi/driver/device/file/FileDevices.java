@@ -1,17 +1,17 @@
 package io.pmemcsi.driver.device.file;
 
+import io.pmemcsi.driver.device.AccessModel;
 import io.pmemcsi.driver.device.BlockDevices;
 import io.pmemcsi.driver.device.Capacity;
 import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.DeviceManager;
+import io.pmemcsi.driver.device.DeviceMode;
+import io.pmemcsi.driver.device.VolumeId;
 import io.pmemcsi.driver.linux.exec.CommandRunner;
 import io.pmemcsi.driver.linux.exec.ToolFailedException;
 import io.pmemcsi.driver.linux.loop.LoopDevices;
 import io.pmemcsi.driver.linux.loop.LoopDevices.Loop;
-import io.pmemcsi.driver.volume.AccessModel;
-import io.pmemcsi.driver.volume.DeviceMode;
-import io.pmemcsi.driver.volume.VolumeId;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.channels.FileChannel;

@@ -1,19 +1,19 @@
 package io.pmemcsi.driver.device.lvm;
 
+import io.pmemcsi.driver.device.AccessModel;
 import io.pmemcsi.driver.device.Capacity;
 import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.DeviceManager;
+import io.pmemcsi.driver.device.DeviceMode;
 import io.pmemcsi.driver.device.Eraser;
 import io.pmemcsi.driver.device.ExpiringCache;
+import io.pmemcsi.driver.device.VolumeId;
 import io.pmemcsi.driver.device.lvm.Groups.Place;
 import io.pmemcsi.driver.device.lvm.LvmReport.Group;
 import io.pmemcsi.driver.device.lvm.LvmReport.Volume;
 import io.pmemcsi.driver.linux.exec.CommandRunner;
 import io.pmemcsi.driver.linux.exec.ToolFailedException;
-import io.pmemcsi.driver.volume.AccessModel;
-import io.pmemcsi.driver.volume.DeviceMode;
-import io.pmemcsi.driver.volume.VolumeId;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;

@@ -3,7 +3,7 @@ package io.pmemcsi.driver.device.lvm;
 import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.OrphanedCommands;
 import io.pmemcsi.driver.device.ndctl.Ndctl;
-import io.pmemcsi.driver.volume.StateFiles;
+import io.pmemcsi.driver.state.StateFiles;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -4,14 +4,14 @@ import static io.pmemcsi.driver.device.RecordedTools.recorded;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.pmemcsi.driver.device.AccessModel;
 import io.pmemcsi.driver.device.Capacity;
 import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.Eraser;
 import io.pmemcsi.driver.device.RecordedTools;
+import io.pmemcsi.driver.device.VolumeId;
 import io.pmemcsi.driver.device.ndctl.Ndctl;
-import io.pmemcsi.driver.volume.AccessModel;
-import io.pmemcsi.driver.volume.VolumeId;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

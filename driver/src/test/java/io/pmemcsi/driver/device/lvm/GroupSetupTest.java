@@ -14,7 +14,7 @@ import io.pmemcsi.driver.device.ndctl.NamespaceAttributes;
 import io.pmemcsi.driver.device.ndctl.NamespaceMode;
 import io.pmemcsi.driver.device.ndctl.Ndctl;
 import io.pmemcsi.driver.device.ndctl.Region;
-import io.pmemcsi.driver.volume.DurableFiles;
+import io.pmemcsi.driver.state.DurableFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

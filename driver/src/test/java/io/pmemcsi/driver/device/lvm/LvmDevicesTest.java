@@ -4,15 +4,15 @@ import static io.pmemcsi.driver.device.RecordedTools.recorded;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.pmemcsi.driver.device.AccessModel;
 import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.Eraser;
 import io.pmemcsi.driver.device.RecordedTools;
+import io.pmemcsi.driver.device.VolumeId;
 import io.pmemcsi.driver.linux.exec.CommandResult;
 import io.pmemcsi.driver.linux.exec.CommandRunner;
 import io.pmemcsi.driver.linux.exec.ToolFailedException;
-import io.pmemcsi.driver.volume.AccessModel;
-import io.pmemcsi.driver.volume.VolumeId;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -24,7 +24,7 @@ import csi.v1.Volume;
 import csi.v1.VolumeCapability;
 import io.grpc.ManagedChannel;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
-import io.pmemcsi.driver.volume.VolumeId;
+import io.pmemcsi.driver.device.VolumeId;
 import io.pmemcsi.testbed.guest.GuestProgram;
 import io.pmemcsi.testbed.guest.PmemGuest;
 import java.io.IOException;

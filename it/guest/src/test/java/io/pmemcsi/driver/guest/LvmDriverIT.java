@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import csi.v1.Volume;
 import io.grpc.Context;
 import io.grpc.Status;
-import io.pmemcsi.driver.volume.VolumeId;
+import io.pmemcsi.driver.device.VolumeId;
 import io.pmemcsi.testbed.guest.ExecResult;
 import io.pmemcsi.testbed.guest.PmemGuest;
 import io.pmemcsi.testbed.guest.WithPmemGuest;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.grpc.Status;
-import io.pmemcsi.driver.volume.VolumeId;
+import io.pmemcsi.driver.device.VolumeId;
 import io.pmemcsi.testbed.guest.PmemGuest;
 import io.pmemcsi.testbed.guest.WithPmemGuest;
 import java.util.List;

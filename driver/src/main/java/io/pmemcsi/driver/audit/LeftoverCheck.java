@@ -1,0 +1,135 @@
+package io.pmemcsi.driver.audit;
+
+import io.pmemcsi.driver.audit.AuditReport.Finding;
+import io.pmemcsi.driver.audit.AuditReport.Kind;
+import io.pmemcsi.driver.device.BlockDevices;
+import io.pmemcsi.driver.device.VolumeId;
+import io.pmemcsi.driver.node.kata.ImageFiles;
+import io.pmemcsi.driver.volume.store.Ledger;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/** The part of an audit that is about mounts, loop devices and notes which nobody needs. */
+final class LeftoverCheck {
+
+  private final NodeState node;
+  private final Ledger ledger;
+  private final Set<VolumeId> devices;
+  private final boolean repair;
+
+  /**
+   * @param devices the volumes that there is a device for
+   */
+  LeftoverCheck(NodeState node, Ledger ledger, Set<VolumeId> devices, boolean repair) {
+    this.node = node;
+    this.ledger = ledger;
+    this.devices = devices;
+    this.repair = repair;
+  }
+
+  void run(List<Finding> findings) {
+    for (Map.Entry<Path, Path> note : node.notes().entrySet()) {
+      note(note.getKey(), note.getValue()).ifPresent(findings::add);
+    }
+    for (Path folder : node.kataFolders()) {
+      kata(folder).ifPresent(findings::add);
+    }
+    for (Map.Entry<Path, Path> loop : node.loops().entrySet()) {
+      loop(loop.getKey(), loop.getValue()).ifPresent(findings::add);
+    }
+  }
+
+  private Optional<Finding> note(Path note, Path target) {
+    Optional<VolumeId> id = VolumeId.parse(name(note));
+    if (id.isEmpty() || node.mounts().at(target).isPresent()) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        new Finding(
+            Kind.STALE_RECORD,
+            id.get(),
+            "a note about an unfinished mount at %s, where nothing is mounted".formatted(target),
+            repair && isGone(note)));
+  }
+
+  private Optional<Finding> kata(Path folder) {
+    Optional<VolumeId> id = VolumeId.parse(name(folder));
+    if (id.isEmpty()) {
+      return Optional.empty();
+    }
+    if (node.mounts().at(folder).isEmpty()) {
+      return Optional.of(
+          new Finding(
+              Kind.LEFTOVER_MOUNT,
+              id.get(),
+              "%s is the folder of a mount that is gone".formatted(folder),
+              repair && isGone(folder)));
+    }
+    boolean shown = node.loops().containsValue(folder.resolve(ImageFiles.NAME));
+    if (ledger.find(id.get()).isPresent() && shown) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        new Finding(
+            Kind.LEFTOVER_MOUNT,
+            id.get(),
+            "is mounted at %s although no pod can use it there: NodeUnpublishVolume or umount"
+                    .formatted(folder)
+                + " takes it away",
+            false));
+  }
+
+  private Optional<Finding> loop(Path device, Path file) {
+    boolean image = name(file).equals(ImageFiles.NAME);
+    Optional<VolumeId> id =
+        VolumeId.parse(
+            image
+                ? file.getName(file.getNameCount() - 2).toString()
+                : name(file).replaceFirst("\\.img.*", ""));
+    if (id.isEmpty()) {
+      return Optional.empty();
+    }
+    boolean needed =
+        image
+            ? ledger.find(id.get()).isPresent() && isMounted(device)
+            : devices.contains(id.get()) || ledger.find(id.get()).isPresent();
+    return needed
+        ? Optional.empty()
+        : Optional.of(
+            new Finding(
+                Kind.LEFTOVER_LOOP,
+                id.get(),
+                "%s is attached to %s, which no volume needs: losetup -d takes it away"
+                    .formatted(device, file),
+                false));
+  }
+
+  private boolean isMounted(Path device) {
+    try {
+      return !node.mounts().of(BlockDevices.number(device)).isEmpty();
+    } catch (IOException e) {
+      // gone in this moment
+      return true;
+    }
+  }
+
+  /** Removes a note or an empty folder, never anything that holds something. */
+  private static boolean isGone(Path path) {
+    try {
+      Files.deleteIfExists(path);
+      return true;
+    } catch (IOException e) {
+      // it is reported as it is
+      return false;
+    }
+  }
+
+  private static String name(Path path) {
+    return String.valueOf(path.getFileName());
+  }
+}

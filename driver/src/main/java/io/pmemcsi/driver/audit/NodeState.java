@@ -1,0 +1,91 @@
+package io.pmemcsi.driver.audit;
+
+import io.pmemcsi.base.error.Reason;
+import io.pmemcsi.driver.linux.loop.LoopDevices;
+import io.pmemcsi.driver.linux.mount.MountTable;
+import io.pmemcsi.driver.node.KataVolumes;
+import io.pmemcsi.driver.node.PendingMounts;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What calls may have left on the node besides devices and records.
+ *
+ * @param notes the notes about unfinished mounts, each with the path that it is about
+ * @param kataFolders where Kata volumes are mounted themselves
+ * @param loops the loop devices of files below the state folder, each with its file
+ */
+public record NodeState(
+    MountTable mounts, Map<Path, Path> notes, List<Path> kataFolders, Map<Path, Path> loops) {
+
+  private static final Logger LOG = LoggerFactory.getLogger(NodeState.class);
+
+  public NodeState {
+    notes = Map.copyOf(notes);
+    kataFolders = List.copyOf(kataFolders);
+    loops = Map.copyOf(loops);
+  }
+
+  /** Looks; nothing is changed. */
+  public static NodeState read(Path stateFolder) {
+    try {
+      // the kernel shows paths without links
+      Path state = stateFolder.toRealPath();
+      Map<Path, Path> notes = new LinkedHashMap<>();
+      for (Path note : list(state.resolve(PendingMounts.FOLDER))) {
+        // a name that ends so was never finished, so the mount was never begun
+        if (!note.toString().endsWith(".tmp")) {
+          target(note).ifPresent(path -> notes.put(note, path));
+        }
+      }
+      Map<Path, Path> loops = new LinkedHashMap<>();
+      LoopDevices.backingFiles()
+          .forEach(
+              (device, file) -> {
+                if (file.startsWith(state)) {
+                  loops.put(device, file);
+                }
+              });
+      return new NodeState(
+          MountTable.read(), notes, list(state.resolve(KataVolumes.FOLDER)), loops);
+    } catch (IOException e) {
+      throw new UncheckedIOException(
+          "cannot look into %s: %s".formatted(stateFolder, Reason.withFile(e)), e);
+    }
+  }
+
+  /** What a note is about; one that is damaged must not keep the driver from starting. */
+  private static Optional<Path> target(Path note) {
+    try {
+      return Optional.of(Path.of(Files.readString(note)));
+    } catch (NoSuchFileException e) {
+      return Optional.empty(); // a call that was at work has ended
+    } catch (IOException | InvalidPathException e) {
+      LOG.atWarn()
+          .addKeyValue("note", note)
+          .addKeyValue("error", Reason.of(e))
+          .log("A note about an unfinished mount cannot be understood, remove it.");
+      return Optional.empty();
+    }
+  }
+
+  private static List<Path> list(Path folder) throws IOException {
+    if (!Files.isDirectory(folder)) {
+      return List.of();
+    }
+    try (Stream<Path> all = Files.list(folder)) {
+      return all.sorted().toList();
+    }
+  }
+}

@@ -1,0 +1,262 @@
+package io.pmemcsi.driver.node;
+
+import io.grpc.Status;
+import io.pmemcsi.base.error.Reason;
+import io.pmemcsi.driver.csi.CsiStatusException;
+import io.pmemcsi.driver.device.BlockDevices;
+import io.pmemcsi.driver.linux.exec.Cancellation;
+import io.pmemcsi.driver.linux.loop.LoopDevices;
+import io.pmemcsi.driver.linux.loop.LoopDevices.Loop;
+import io.pmemcsi.driver.linux.mount.FilesystemType;
+import io.pmemcsi.driver.linux.mount.MountEntry;
+import io.pmemcsi.driver.linux.mount.Mounts;
+import io.pmemcsi.driver.linux.mount.Signatures;
+import io.pmemcsi.driver.linux.mount.Signatures.Found;
+import io.pmemcsi.driver.node.kata.ImageFiles;
+import io.pmemcsi.driver.node.kata.ImageLayout;
+import io.pmemcsi.driver.volume.VolumeState;
+import io.pmemcsi.driver.volume.VolumeState.Filesystem;
+import io.pmemcsi.driver.volume.operations.Volumes;
+import io.pmemcsi.driver.volume.store.LedgerEntry;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/**
+ * Publishes the filesystem inside a volume's image file: the volume itself is mounted in the state
+ * folder, and pods get a loop device on the file, which the Kata runtime recognises.
+ */
+public final class KataVolumes {
+
+  /** Where the volumes themselves are mounted, in the state folder. */
+  public static final String FOLDER = "mount";
+
+  private final Path folder;
+  private final Volumes volumes;
+  private final Mounts mounts;
+  private final LoopDevices loops;
+  private final ImageFiles images;
+  private final Signatures signatures;
+
+  public KataVolumes(
+      Path stateFolder,
+      Volumes volumes,
+      Mounts mounts,
+      LoopDevices loops,
+      ImageFiles images,
+      Signatures signatures) {
+    this.folder = stateFolder.toAbsolutePath().resolve(FOLDER);
+    this.volumes = volumes;
+    this.mounts = mounts;
+    this.loops = loops;
+    this.images = images;
+    this.signatures = signatures;
+  }
+
+  /** Where the volume itself is mounted while it is published. */
+  Path hostMount(LedgerEntry entry) {
+    return folder.resolve(entry.id().value());
+  }
+
+  /**
+   * Mounts the image of a volume.
+   *
+   * @param mountVolume mounts the volume at the path it is given
+   */
+  void publish(
+      LedgerEntry entry,
+      Path target,
+      Access.Mount access,
+      List<String> options,
+      Consumer<Path> mountVolume) {
+    try {
+      show(entry, target, access, options.contains("ro"), mountVolume);
+    } catch (RuntimeException e) {
+      // after a refusal nobody calls NodeUnpublishVolume
+      Cancellation.shielded(() -> giveUp(entry, target, e));
+      throw e;
+    }
+  }
+
+  private void show(
+      LedgerEntry entry,
+      Path target,
+      Access.Mount access,
+      boolean readOnly,
+      Consumer<Path> mountVolume) {
+    Path host = hostMount(entry);
+    try {
+      Files.createDirectories(folder);
+      Paths.makeFolder(host);
+      if (mounts.table().at(host).isEmpty()) {
+        mountVolume.accept(host);
+      }
+      Optional<Filesystem> recorded = recorded(entry);
+      recorded.ifPresent(expected -> requireImage(entry, host, expected));
+      Path image = images.ensure(host, access.type().orElse(FilesystemType.EXT4));
+      Path loop =
+          loops
+              .find(image, ImageLayout.HEADER_BYTES)
+              .map(Loop::device)
+              .orElseGet(() -> loops.attach(image, ImageLayout.HEADER_BYTES));
+      if (!isMounted(target, loop, access, readOnly)) {
+        FilesystemType type = check(entry, recorded, loop, access.type());
+        Paths.makeFolder(target);
+        mounts.mount(loop, target, type, readOnly ? List.of("ro") : List.of());
+      }
+    } catch (IOException e) {
+      throw new CsiStatusException(
+          Status.Code.INTERNAL,
+          "Kata image file of volume %s: %s".formatted(entry.id(), Reason.withFile(e)));
+    }
+  }
+
+  private void giveUp(LedgerEntry entry, Path target, RuntimeException reason) {
+    try {
+      takeDown(entry);
+      if (mounts.table().at(target).isEmpty()) {
+        Paths.remove(target);
+      }
+    } catch (RuntimeException e) {
+      // NodeUnpublishVolume tries again, and until then the audit reports it
+      reason.addSuppressed(e);
+    }
+  }
+
+  /** The filesystem in the image that a pod once had. */
+  private Optional<Filesystem> recorded(LedgerEntry entry) {
+    return volumes
+        .contents(entry)
+        .flatMap(
+            contents ->
+                contents instanceof VolumeState.Formatted(var _, Optional<Filesystem> image)
+                    ? image
+                    : Optional.empty());
+  }
+
+  /** What is in the image: as recorded, or recorded now, before a pod can write to it. */
+  private FilesystemType check(
+      LedgerEntry entry,
+      Optional<Filesystem> recorded,
+      Path loop,
+      Optional<FilesystemType> wanted) {
+    FilesystemCheck check = new FilesystemCheck("the image file of volume " + entry.id());
+    Found found = signatures.probe(loop);
+    if (recorded.isPresent()) {
+      return check.recorded(recorded.get(), found, wanted);
+    }
+    Found.Signature there = check.unrecorded("a filesystem", found, wanted);
+    if (volumes.contents(entry).orElse(null)
+        instanceof VolumeState.Formatted(Filesystem volume, Optional<Filesystem> _)) {
+      Filesystem inside = check.identified(there);
+      volumes.record(entry, new VolumeState.Formatted(volume, Optional.of(inside)));
+    }
+    return FilesystemType.parse(there.type()).orElseThrow();
+  }
+
+  private static void requireImage(LedgerEntry entry, Path host, Filesystem expected) {
+    Path image = host.resolve(ImageFiles.NAME);
+    if (!Files.exists(image)) {
+      throw CsiStatusException.precondition(
+          "the image file of volume %s is not made again: expected %s, which holds %s, found no such file."
+                  .formatted(entry.id(), image.getFileName(), expected)
+              + " Bring it back or delete the volume");
+    }
+  }
+
+  /** Takes everything down that no other pod needs; the image file stays for the next one. */
+  void unpublish(LedgerEntry entry, Path target) {
+    Optional<MountEntry> there = mounts.table().at(target);
+    if (there.isPresent()) {
+      refuseForeign(entry, there.get());
+      mounts.unmount(target);
+    }
+    takeDown(entry);
+  }
+
+  private void takeDown(LedgerEntry entry) {
+    Path host = hostMount(entry);
+    Path image = host.resolve(ImageFiles.NAME);
+    if (Files.exists(image)) {
+      for (Loop loop : loops.of(image)) {
+        if (!mountsOf(loop.device()).isEmpty()) {
+          return;
+        }
+        loops.detach(loop.device());
+      }
+    }
+    while (mounts.table().at(host).isPresent()) {
+      mounts.unmount(host);
+    }
+    Paths.remove(host);
+  }
+
+  private void refuseForeign(LedgerEntry entry, MountEntry mount) {
+    Path image = hostMount(entry).resolve(ImageFiles.NAME);
+    boolean own =
+        Files.exists(image)
+            ? loops.of(image).stream()
+                .anyMatch(loop -> number(loop.device()).equals(mount.number()))
+            : isSomeImage(Path.of(mount.source()));
+    if (!own) {
+      throw CsiStatusException.precondition(
+          "what is mounted at %s (%s) is not this volume"
+              .formatted(mount.mountPoint(), mount.source()));
+    }
+  }
+
+  /** Whether a loop device shows an image file, which may be out of sight by now. */
+  private static boolean isSomeImage(Path loop) {
+    try {
+      return Optional.ofNullable(LoopDevices.backingFiles().get(loop))
+          .filter(file -> file.endsWith(ImageFiles.NAME))
+          .isPresent();
+    } catch (IOException e) {
+      throw new CsiStatusException(
+          Status.Code.INTERNAL, "cannot look at loop devices: %s".formatted(Reason.withFile(e)));
+    }
+  }
+
+  /** The mounts of the filesystem inside the image. */
+  List<MountEntry> publications(LedgerEntry entry) {
+    Path image = hostMount(entry).resolve(ImageFiles.NAME);
+    return Files.exists(image)
+        ? loops.of(image).stream().flatMap(loop -> mountsOf(loop.device()).stream()).toList()
+        : List.of();
+  }
+
+  private List<MountEntry> mountsOf(Path loop) {
+    return mounts.table().of(number(loop));
+  }
+
+  private boolean isMounted(Path target, Path loop, Access.Mount wanted, boolean readOnly) {
+    Optional<MountEntry> there = mounts.table().at(target);
+    there
+        .filter(mount -> !mount.number().equals(number(loop)))
+        .ifPresent(
+            mount -> {
+              throw CsiStatusException.exists(
+                  "something else is mounted at %s: %s".formatted(target, mount.source()));
+            });
+    there.ifPresent(
+        mount ->
+            VolumeMounts.requireSame(
+                mount,
+                // the other flags are those of the volume, not of the image in it
+                new Access.Mount(wanted.type(), List.of(), wanted.singleWriter()),
+                readOnly));
+    return there.isPresent();
+  }
+
+  private static String number(Path loop) {
+    try {
+      return BlockDevices.number(loop);
+    } catch (IOException e) {
+      throw new CsiStatusException(
+          Status.Code.INTERNAL, "cannot look at %s: %s".formatted(loop, Reason.of(e)));
+    }
+  }
+}

@@ -1,0 +1,78 @@
+package io.pmemcsi.driver.state;
+
+import static java.nio.file.StandardOpenOption.CREATE_NEW;
+import static java.nio.file.StandardOpenOption.READ;
+import static java.nio.file.StandardOpenOption.WRITE;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/** State files on a real disk: written beside, synced, renamed, and the folder synced. */
+public final class DurableFiles implements StateFiles {
+
+  static final String TEMPORARY = ".tmp";
+  private static final FileAttribute<Set<PosixFilePermission>> OWNER_ONLY =
+      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
+
+  @Override
+  public List<String> list(Path folder) throws IOException {
+    if (!Files.isDirectory(folder)) {
+      return List.of();
+    }
+    try (Stream<Path> files = Files.list(folder)) {
+      return files
+          .filter(Files::isRegularFile)
+          .map(file -> file.getFileName().toString())
+          .sorted()
+          .toList();
+    }
+  }
+
+  @Override
+  public byte[] read(Path file) throws IOException {
+    return Files.readAllBytes(file);
+  }
+
+  @Override
+  public void write(Path file, byte[] content) throws IOException {
+    Path temporary = file.resolveSibling(file.getFileName() + TEMPORARY);
+    // a crash may have left one behind: it was never renamed, so it means nothing
+    Files.deleteIfExists(temporary);
+    try (FileChannel channel = FileChannel.open(temporary, Set.of(CREATE_NEW, WRITE), OWNER_ONLY)) {
+      ByteBuffer buffer = ByteBuffer.wrap(content);
+      while (buffer.hasRemaining()) {
+        channel.write(buffer);
+      }
+      channel.force(true);
+    }
+    Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
+    syncFolder(file);
+  }
+
+  @Override
+  public void delete(Path file) throws IOException {
+    if (Files.deleteIfExists(file)) {
+      syncFolder(file);
+    }
+  }
+
+  /** A rename or removal is only durable once the folder itself is on disk. */
+  private static void syncFolder(Path file) throws IOException {
+    Path folder = file.toAbsolutePath().getParent();
+    if (folder != null) {
+      try (FileChannel channel = FileChannel.open(folder, READ)) {
+        channel.force(true);
+      }
+    }
+  }
+}

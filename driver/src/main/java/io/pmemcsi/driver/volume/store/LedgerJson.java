@@ -1,0 +1,152 @@
+package io.pmemcsi.driver.volume.store;
+
+import io.pmemcsi.driver.device.VolumeId;
+import io.pmemcsi.driver.json.Json;
+import io.pmemcsi.driver.volume.ParameterSource;
+import io.pmemcsi.driver.volume.VolumeState;
+import io.pmemcsi.driver.volume.VolumeState.Filesystem;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.UUID;
+
+/** The two kinds of state files as text. Whatever cannot be understood is refused, not guessed. */
+final class LedgerJson {
+
+  private LedgerJson() {}
+
+  static byte[] write(LedgerEntry entry) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("id", entry.id().value());
+    json.put("size", entry.sizeBytes());
+    json.put("parameters", entry.parameters().toLedger());
+    return line(json);
+  }
+
+  static LedgerEntry readEntry(VolumeId expected, byte[] content) throws IOException {
+    Json json = object(content);
+    onlyKeys(json, Set.of("id", "size", "parameters"));
+    String id = text(json, "id");
+    if (!id.equals(expected.value())) {
+      throw new IOException("it is the entry of volume \"%s\"".formatted(id));
+    }
+    long size =
+        json.path("size")
+            .number()
+            .orElseThrow(
+                () ->
+                    new IOException(
+                        "size %s is not a number of bytes".formatted(json.path("size").asText())));
+    Map<String, String> parameters = new TreeMap<>();
+    if (json.path("parameters") instanceof Json.Fields(Map<String, Json> values)) {
+      values.forEach((key, value) -> parameters.put(key, value.asText()));
+    }
+    try {
+      return new LedgerEntry(expected, size, ParameterSource.LEDGER.parse(parameters));
+    } catch (IllegalArgumentException e) {
+      throw new IOException(e.getMessage(), e);
+    }
+  }
+
+  static byte[] write(VolumeState contents) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    switch (contents) {
+      case VolumeState.Creating _ -> json.put("state", "creating");
+      case VolumeState.Blank(Optional<UUID> planned) -> {
+        json.put("state", "blank");
+        planned.ifPresent(uuid -> json.put("uuid", uuid.toString()));
+      }
+      case VolumeState.Formatted(Filesystem filesystem, Optional<Filesystem> image) -> {
+        json.put("state", "formatted");
+        json.put("filesystem", filesystem.type());
+        json.put("uuid", filesystem.uuid().toString());
+        image.ifPresent(
+            inside -> {
+              json.put("image", inside.type());
+              json.put("imageUuid", inside.uuid().toString());
+            });
+      }
+      case VolumeState.RawBlock _ -> json.put("state", "block");
+      case VolumeState.Deleting _ -> json.put("state", "deleting");
+    }
+    return line(json);
+  }
+
+  static VolumeState readContents(byte[] content) throws IOException {
+    Json json = object(content);
+    String state = text(json, "state");
+    return switch (state) {
+      case "creating" -> new VolumeState.Creating();
+      case "blank" -> new VolumeState.Blank(planned(json));
+      case "formatted" ->
+          new VolumeState.Formatted(filesystem(json, "filesystem", "uuid"), imageFilesystem(json));
+      case "block" -> new VolumeState.RawBlock();
+      case "deleting" -> new VolumeState.Deleting();
+      default -> throw new IOException("unknown state \"%s\"".formatted(state));
+    };
+  }
+
+  private static Optional<UUID> planned(Json json) throws IOException {
+    return json.path("uuid").text().isPresent()
+        ? Optional.of(uuid(json, "uuid"))
+        : Optional.empty();
+  }
+
+  private static Optional<Filesystem> imageFilesystem(Json json) throws IOException {
+    return json.path("image").text().isPresent()
+        ? Optional.of(filesystem(json, "image", "imageUuid"))
+        : Optional.empty();
+  }
+
+  private static Filesystem filesystem(Json json, String typeKey, String uuidKey)
+      throws IOException {
+    return new Filesystem(text(json, typeKey), uuid(json, uuidKey));
+  }
+
+  private static UUID uuid(Json json, String key) throws IOException {
+    String uuid = text(json, key);
+    try {
+      return UUID.fromString(uuid);
+    } catch (IllegalArgumentException e) {
+      throw new IOException("%s \"%s\" is not a UUID".formatted(key, uuid), e);
+    }
+  }
+
+  private static Json object(byte[] content) throws IOException {
+    Json json;
+    try {
+      json = Json.parse(content);
+    } catch (IOException e) {
+      throw new IOException("it is not JSON: " + e.getMessage(), e);
+    }
+    if (!(json instanceof Json.Fields)) {
+      throw new IOException("it is not a JSON object");
+    }
+    return json;
+  }
+
+  private static void onlyKeys(Json json, Set<String> known) throws IOException {
+    if (json instanceof Json.Fields(Map<String, Json> values)) {
+      Set<String> unknown = new TreeSet<>(values.keySet());
+      unknown.removeAll(known);
+      if (!unknown.isEmpty()) {
+        throw new IOException("unknown keys " + unknown);
+      }
+    }
+  }
+
+  private static String text(Json json, String key) throws IOException {
+    return json.path(key)
+        .text()
+        .orElseThrow(() -> new IOException("key \"%s\" is missing or no text".formatted(key)));
+  }
+
+  private static byte[] line(Map<String, Object> json) {
+    return Json.line(json).getBytes(StandardCharsets.UTF_8);
+  }
+}

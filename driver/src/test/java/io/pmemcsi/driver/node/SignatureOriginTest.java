@@ -1,0 +1,65 @@
+package io.pmemcsi.driver.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.pmemcsi.driver.linux.mount.Signatures.Found;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class SignatureOriginTest {
+
+  private static final UUID PLANNED = UUID.fromString("8e63dd33-c0e5-4a3d-beb8-28ee238491ec");
+  private static final String OTHER = "11111111-2222-3333-4444-555555555555";
+
+  @Test
+  void thePlannedUuidIsThatOfAnInterruptedMkfs() {
+    Found ours = new Found.Signature("xfs", PLANNED.toString().toUpperCase(Locale.ROOT));
+
+    assertThat(SignatureOrigin.judge(Optional.of(PLANNED), ours))
+        .isEqualTo(new SignatureOrigin.Ours());
+  }
+
+  @Test
+  void debrisWithoutASignatureIsThatOfAnInterruptedMkfsToo() {
+    assertThat(SignatureOrigin.judge(Optional.of(PLANNED), new Found.Nothing()))
+        .isEqualTo(new SignatureOrigin.Ours());
+  }
+
+  @ParameterizedTest
+  @CsvSource({"ext4", "xfs"})
+  void aFilesystemWithAnotherUuidIsSomebodyElses(String type) {
+    Found.Signature there = new Found.Signature(type, OTHER);
+
+    assertThat(SignatureOrigin.judge(Optional.of(PLANNED), there))
+        .isEqualTo(new SignatureOrigin.Foreign(there));
+  }
+
+  @Test
+  void withoutAPlanEachFilesystemIsSomebodyElses() {
+    Found.Signature there = new Found.Signature("ext4", PLANNED.toString());
+
+    assertThat(SignatureOrigin.judge(Optional.empty(), there))
+        .isEqualTo(new SignatureOrigin.Foreign(there));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"btrfs," + OTHER, "dos,''", "ext4,''", "LVM2_member,a1-b2"})
+  void whatCannotBeUsedIsLeftAlone(String type, String uuid) {
+    Found there = new Found.Signature(type, uuid);
+
+    assertThat(SignatureOrigin.judge(Optional.of(PLANNED), there))
+        .isEqualTo(new SignatureOrigin.Unknown(there));
+  }
+
+  @Test
+  void whatCannotBeReadIsLeftAlone() {
+    Found there = new Found.Unreadable("bad memory");
+
+    assertThat(SignatureOrigin.judge(Optional.of(PLANNED), there))
+        .isEqualTo(new SignatureOrigin.Unknown(there));
+  }
+}

@@ -1,0 +1,183 @@
+package io.pmemcsi.driver.volume.operations;
+
+import static io.pmemcsi.driver.device.RecordedTools.recorded;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
+
+import io.grpc.Status;
+import io.pmemcsi.driver.audit.Audit;
+import io.pmemcsi.driver.audit.AuditReport;
+import io.pmemcsi.driver.audit.NodeState;
+import io.pmemcsi.driver.csi.CsiStatusException;
+import io.pmemcsi.driver.device.DeviceException;
+import io.pmemcsi.driver.device.DeviceMode;
+import io.pmemcsi.driver.device.DeviceUsers;
+import io.pmemcsi.driver.device.Devices;
+import io.pmemcsi.driver.device.Eraser;
+import io.pmemcsi.driver.device.RecordedTools;
+import io.pmemcsi.driver.device.VolumeId;
+import io.pmemcsi.driver.device.lvm.LvmDevices;
+import io.pmemcsi.driver.linux.mount.KernelMounts;
+import io.pmemcsi.driver.linux.mount.MountTable;
+import io.pmemcsi.driver.linux.mount.Mounts;
+import io.pmemcsi.driver.linux.mount.Signatures;
+import io.pmemcsi.driver.state.DurableFiles;
+import io.pmemcsi.driver.volume.SizeRange;
+import io.pmemcsi.driver.volume.VolumeParameters;
+import io.pmemcsi.driver.volume.VolumeState;
+import io.pmemcsi.driver.volume.store.Ledger;
+import io.pmemcsi.driver.volume.store.LedgerEntry;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A tool outlives the driver that started it: what it makes then is still the driver's own. */
+class ResumedCreationTest {
+  private static final VolumeId ID = VolumeId.fromName("slow");
+  private static final SizeRange SIZE = new SizeRange(104857600, 0);
+  private static final String BEFORE = recorded("lvm/fullreport.json");
+  private static final String AFTER =
+      BEFORE.replace("aaa-09ee4ba0d6cf4c5ad0a9da5e7a12be5c2a7e4dd8b7a83d3b21e3d3b5", ID.value());
+
+  @TempDir Path folder;
+  private final Set<VolumeId> beingMade = new HashSet<>();
+  private final RecordedTools tools = new RecordedTools();
+  private Ledger ledger;
+  private Devices devices;
+  private Volumes volumes;
+
+  @BeforeEach
+  void open() {
+    LvmDevices lvm =
+        new LvmDevices(
+            tools,
+            new Eraser((_, _, _) -> {}),
+            List.of("ndbus0region1fsdax", "foreign"),
+            4L << 30,
+            List::of);
+    ledger = Ledger.open(folder.resolve("state"), new DurableFiles());
+    devices =
+        new Devices(
+            lvm,
+            mode -> {
+              throw new IllegalStateException("there is no mode " + mode);
+            },
+            beingMade::contains);
+    volumes =
+        new Volumes(
+            ledger,
+            devices,
+            new Signatures(tools),
+            new VolumeLocks(),
+            new DeviceUsers(new Mounts(tools, new KernelMounts())));
+  }
+
+  private LedgerEntry create() {
+    return volumes.create("slow", SIZE, VolumeParameters.DEFAULTS);
+  }
+
+  private void interrupted() {
+    ledger.write(ID, new VolumeState.Creating());
+    ledger.write(
+        new LedgerEntry(
+            ID, SIZE.requiredBytes(), VolumeParameters.DEFAULTS.named("slow", DeviceMode.LVM)));
+  }
+
+  private void theToolEndsBetweenOurLookAndOurCommand() {
+    tools.answer("lvm fullreport", BEFORE).answer("lvm fullreport", AFTER);
+    tools.fail(
+        "lvcreate",
+        "  Logical Volume \"%s\" already exists in volume group \"ndbus0region1fsdax\""
+            .formatted(ID));
+  }
+
+  private static void assertAborted(ThrowingCallable call) {
+    assertThatThrownBy(call)
+        .isInstanceOfSatisfying(
+            CsiStatusException.class, e -> assertThat(e.code()).isEqualTo(Status.Code.ABORTED));
+  }
+
+  private AuditReport start() {
+    return Audit.repair(
+        ledger, devices, new NodeState(new MountTable(List.of()), Map.of(), List.of(), Map.of()));
+  }
+
+  @Test
+  void aStartKeepsTheRecordWhileTheToolIsAtWorkAndDropsItAfterwards() {
+    tools.answer("lvm fullreport", BEFORE);
+    interrupted();
+    beingMade.add(ID);
+
+    assertThat(start().open())
+        .extracting(AuditReport.Finding::kind, AuditReport.Finding::volume)
+        .contains(tuple(AuditReport.Kind.UNFINISHED_CREATE, ID));
+    assertThat(ledger.find(ID)).isPresent();
+
+    beingMade.clear();
+    start();
+    assertThat(ledger.find(ID)).isEmpty();
+  }
+
+  @Test
+  void nothingIsMadeOrForgottenWhileTheToolIsAtWork() {
+    tools.answer("lvm fullreport", BEFORE);
+    interrupted();
+    beingMade.add(ID);
+
+    assertAborted(this::create);
+    assertAborted(() -> volumes.delete(ID.value()));
+
+    assertThat(ledger.find(ID)).isPresent();
+    assertThat(tools.changes()).isEmpty();
+  }
+
+  @Test
+  void whatTheToolHasMadeSinceTheLastLookIsUsed() {
+    tools.answer("lvm fullreport", BEFORE).answer("lvm fullreport", AFTER);
+    devices.measure(); // remembers that there is no such device
+    interrupted();
+
+    assertThat(create().sizeBytes()).isEqualTo(SIZE.requiredBytes());
+    assertThat(tools.changes()).noneMatch(change -> change.startsWith("lvcreate"));
+  }
+
+  @Test
+  void aToolThatCouldNotBeKilledKeepsItsRecord() {
+    tools.answer("lvm fullreport", BEFORE);
+    tools.fail("lvcreate", "device-mapper: reload ioctl failed");
+    beingMade.add(ID);
+
+    // with another code nobody would call again
+    assertAborted(this::create);
+
+    assertThat(ledger.contents(ID)).contains(new VolumeState.Creating());
+  }
+
+  @Test
+  void theDeviceOfAnInterruptedCallIsKeptAndTheNextCallFinishesIt() {
+    theToolEndsBetweenOurLookAndOurCommand();
+    interrupted();
+
+    assertAborted(this::create);
+    assertThat(ledger.contents(ID)).contains(new VolumeState.Creating());
+
+    assertThat(create().sizeBytes()).isEqualTo(SIZE.requiredBytes());
+    assertThat(ledger.contents(ID)).containsInstanceOf(VolumeState.Blank.class);
+  }
+
+  @Test
+  void aDeviceThatSomebodyElseHasMadeMeanwhileIsNot() {
+    theToolEndsBetweenOurLookAndOurCommand();
+
+    assertThatThrownBy(this::create).isInstanceOf(DeviceException.Exists.class);
+
+    assertThat(ledger.find(ID)).isEmpty();
+  }
+}

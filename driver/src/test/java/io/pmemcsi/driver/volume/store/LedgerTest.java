@@ -1,0 +1,246 @@
+package io.pmemcsi.driver.volume.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.pmemcsi.driver.device.DeviceMode;
+import io.pmemcsi.driver.device.VolumeId;
+import io.pmemcsi.driver.state.DurableFiles;
+import io.pmemcsi.driver.state.StateException;
+import io.pmemcsi.driver.volume.VolumeParameters;
+import io.pmemcsi.driver.volume.VolumeState;
+import io.pmemcsi.driver.volume.VolumeState.Filesystem;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class LedgerTest {
+
+  private static final VolumeId ID = VolumeId.fromName("pvc-1");
+  private static final LedgerEntry ENTRY =
+      new LedgerEntry(ID, (1L << 53) + 1, VolumeParameters.DEFAULTS.named("pvc-1", DeviceMode.LVM));
+
+  @TempDir private Path parent;
+  private Path folder;
+
+  @BeforeEach
+  void choose() {
+    folder = parent.resolve("state");
+  }
+
+  private Ledger open() {
+    return Ledger.open(folder, new DurableFiles());
+  }
+
+  @Test
+  void anEntryIsThereAfterARestart() {
+    open().write(ENTRY);
+
+    assertThat(open().find(ID)).contains(ENTRY);
+  }
+
+  @Test
+  void anEntryIsOneLineOfJsonThatOnlyItsOwnerReads() throws IOException {
+    open().write(ENTRY);
+
+    Path file = folder.resolve(ID + ".json");
+    assertThat(file)
+        .hasContent(
+            "{\"id\":\"%s\",\"size\":9007199254740993,\"parameters\":{\"deviceMode\":\"lvm\",\"eraseafter\":\"true\",\"name\":\"pvc-1\",\"persistencyModel\":\"normal\"}}\n"
+                .formatted(ID));
+    assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
+        .isEqualTo("rw-------");
+    assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(folder)))
+        .isEqualTo("rwxr-x---");
+  }
+
+  @Test
+  void anEntryOfTheOriginalDriverIsUnderstood() throws IOException {
+    Files.createDirectory(folder);
+    Files.writeString(
+        folder.resolve("pvc-84-95bcf28c30817baa69f91446f3a9a729dfc638e7c9e4f66801efcf92.json"),
+        """
+        {"id":"pvc-84-95bcf28c30817baa69f91446f3a9a729dfc638e7c9e4f66801efcf92","size":8388608,\
+        "parameters":{"deviceMode":"direct","eraseafter":"false","kataContainers":"true",\
+        "name":"pvc-84236392-ccc8-4746-af67-04afe231a9a5","persistencyModel":"normal"}}
+        """);
+    Files.createDirectory(folder.resolve("mount"));
+
+    LedgerEntry entry = open().entries().iterator().next();
+
+    assertThat(entry.name()).isEqualTo("pvc-84236392-ccc8-4746-af67-04afe231a9a5");
+    assertThat(entry.parameters().eraseAfter()).isFalse();
+    assertThat(entry.parameters().kataContainers()).isTrue();
+    assertThat(entry.parameters().deviceMode()).contains(DeviceMode.DIRECT);
+    assertThat(open().contents(entry.id())).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "{",
+        "{\"id\":\"",
+        "[]",
+        "null",
+        "{\"id\":\"other\",\"size\":1,\"parameters\":{}}",
+        "{\"id\":\"ID\",\"size\":\"1\",\"parameters\":{}}",
+        "{\"id\":\"ID\",\"size\":1.5,\"parameters\":{}}",
+        "{\"id\":\"ID\",\"size\":-1,\"parameters\":{}}",
+        "{\"id\":\"ID\",\"size\":1,\"parameters\":{\"what\":\"x\"}}",
+        "{\"id\":\"ID\",\"size\":1,\"parameters\":{},\"extra\":1}",
+        "{\"id\":\"ID\",\"size\":1,\"parameters\":{}} trailing"
+      })
+  void aDamagedEntryBlocksOneVolumeAndStaysForInspection(String content) throws IOException {
+    open().write(ENTRY);
+    VolumeId other = VolumeId.fromName("pvc-2");
+    Path file = folder.resolve(other + ".json");
+    Files.writeString(file, content.replace("ID", other.value()));
+
+    Ledger ledger = open();
+
+    assertThat(ledger.find(ID)).isPresent();
+    assertThat(ledger.find(other)).isEmpty();
+    assertThat(ledger.damage(other)).get().asString().contains(file.toString());
+    assertThat(file).exists();
+  }
+
+  @Test
+  void aDamagedContentsRecordBlocksItsVolume() throws IOException {
+    Ledger ledger = open();
+    ledger.write(ENTRY);
+    ledger.write(ID, VolumeState.Blank.wiped());
+    Files.writeString(folder.resolve("contents").resolve(ID + ".json"), "{\"state\":\"bl");
+
+    assertThat(open().find(ID)).isEmpty();
+    assertThat(open().damage(ID)).isPresent();
+  }
+
+  @ParameterizedTest
+  @MethodSource("allContents")
+  void whatIsOnADeviceIsKnownAfterARestart(VolumeState contents) {
+    open().write(ID, contents);
+
+    assertThat(open().contents(ID)).contains(contents);
+  }
+
+  static Stream<VolumeState> allContents() {
+    Filesystem filesystem = new Filesystem("ext4", UUID.randomUUID());
+    return Stream.of(
+        new VolumeState.Creating(),
+        VolumeState.Blank.wiped(),
+        new VolumeState.Blank(Optional.empty()),
+        new VolumeState.Formatted(filesystem),
+        new VolumeState.Formatted(
+            filesystem, Optional.of(new Filesystem("xfs", UUID.randomUUID()))),
+        new VolumeState.RawBlock(),
+        new VolumeState.Deleting());
+  }
+
+  @Test
+  void aRemovedVolumeLeavesNothing() throws IOException {
+    Ledger ledger = open();
+    ledger.write(ENTRY);
+    ledger.write(ID, VolumeState.Blank.wiped());
+
+    ledger.remove(ID);
+    ledger.remove(ID);
+
+    assertThat(open().entries()).isEmpty();
+    assertThat(open().contents(ID)).isEqualTo(Optional.empty());
+    try (Stream<Path> left = Files.list(folder)) {
+      assertThat(left).containsExactly(folder.resolve("contents"));
+    }
+  }
+
+  @Test
+  void aTemporaryFileOfACrashIsNoObstacle() throws IOException {
+    Files.createDirectory(folder);
+    Files.writeString(folder.resolve(ID + ".json.tmp"), "{\"id\":");
+
+    Ledger ledger = open();
+    ledger.write(ENTRY);
+
+    assertThat(ledger.damaged()).isEmpty();
+    assertThat(open().find(ID)).contains(ENTRY);
+  }
+
+  @Test
+  void entriesAreSortedByTheirId() {
+    Ledger ledger = open();
+    IntStream.range(0, 50)
+        .mapToObj(i -> "pvc-" + i)
+        .forEach(
+            name ->
+                ledger.write(
+                    new LedgerEntry(
+                        VolumeId.fromName(name),
+                        1,
+                        VolumeParameters.DEFAULTS.named(name, DeviceMode.FILE))));
+
+    assertThat(open().entries()).extracting(LedgerEntry::id).isSorted().hasSize(50);
+  }
+
+  @Test
+  void manyThreadsWriteAtOnce() throws InterruptedException {
+    Ledger ledger = open();
+    List<Thread> threads = new ArrayList<>();
+    for (int i = 0; i < 20; i++) {
+      String name = "pvc-" + i;
+      threads.add(
+          Thread.ofVirtual()
+              .start(
+                  () ->
+                      ledger.write(
+                          new LedgerEntry(
+                              VolumeId.fromName(name),
+                              1,
+                              VolumeParameters.DEFAULTS.named(name, DeviceMode.FILE)))));
+    }
+    for (Thread thread : threads) {
+      thread.join();
+    }
+
+    assertThat(open().entries()).hasSize(20);
+  }
+
+  @Test
+  void theParentOfTheStateFolderMustExist() {
+    folder = parent.resolve("missing").resolve("state");
+
+    assertThatExceptionOfType(StateException.class)
+        .isThrownBy(this::open)
+        .withMessage(
+            "directory %s does not exist: create it for the state directory, or name another one"
+                + " with -statePath",
+            folder.getParent());
+  }
+
+  @Test
+  void aLookAtAStateFolderThatIsNotThereSaysSoAndMakesNone() {
+    assertThatExceptionOfType(StateException.class)
+        .isThrownBy(() -> Ledger.openForReading(folder))
+        .withMessageStartingWith("directory " + folder + " does not exist");
+    assertThat(folder).doesNotExist();
+  }
+
+  @Test
+  void aFileIsNoStateFolder() throws IOException {
+    Files.writeString(folder, "");
+
+    assertThatExceptionOfType(StateException.class).isThrownBy(this::open);
+  }
+}
