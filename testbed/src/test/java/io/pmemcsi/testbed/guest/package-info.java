@@ -1,4 +1,4 @@
-/** Tests of what belongs to the PMEM guest and needs none; those in a real one are in it/guest. */
+/** Tests of what belongs to the PMEM guest and needs none; those in a real one are in integration-tests. */
 @NullMarked
 package io.pmemcsi.testbed.guest;
 

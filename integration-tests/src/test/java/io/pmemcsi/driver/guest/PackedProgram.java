@@ -42,7 +42,7 @@ final class PackedProgram {
        "users": [{"name": "u", "user": {"token": "t"}}]}
       """;
 
-  private static final Path ROOT = Path.of("../..");
+  private static final Path ROOT = Path.of("..");
   private static final Path BUILT = ROOT.resolve("app/target");
 
   private static final Set<Path> INSTALLED = new HashSet<>();
