@@ -9,8 +9,8 @@ import io.pmemcsi.driver.device.lvm.GroupSetup;
 import io.pmemcsi.driver.device.lvm.PendingNamespaces;
 import io.pmemcsi.driver.device.ndctl.Ndctl;
 import io.pmemcsi.driver.device.ndctl.WritableSys;
+import io.pmemcsi.driver.linux.block.Signatures;
 import io.pmemcsi.driver.linux.exec.CommandRunner;
-import io.pmemcsi.driver.linux.mount.Signatures;
 import io.pmemcsi.driver.state.DurableFiles;
 import java.nio.file.Path;
 

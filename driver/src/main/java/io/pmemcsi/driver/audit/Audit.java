@@ -2,12 +2,13 @@ package io.pmemcsi.driver.audit;
 
 import io.pmemcsi.driver.audit.AuditReport.Finding;
 import io.pmemcsi.driver.audit.AuditReport.Kind;
-import io.pmemcsi.driver.device.BlockDevices;
 import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.device.DeviceManager;
 import io.pmemcsi.driver.device.DeviceMode;
 import io.pmemcsi.driver.device.Devices;
 import io.pmemcsi.driver.device.VolumeId;
+import io.pmemcsi.driver.linux.block.BlockDevices;
+import io.pmemcsi.driver.linux.block.DeviceNumber;
 import io.pmemcsi.driver.linux.mount.MountEntry;
 import io.pmemcsi.driver.volume.VolumeState;
 import io.pmemcsi.driver.volume.store.Ledger;
@@ -259,7 +260,7 @@ public final class Audit {
   private List<MountEntry> mountsOf(Device device) {
     try {
       return BlockDevices.isBlockDevice(device.path())
-          ? node.mounts().of(BlockDevices.number(device.path()))
+          ? node.mounts().of(DeviceNumber.of(device.path()))
           : List.of();
     } catch (IOException e) {
       return List.of();

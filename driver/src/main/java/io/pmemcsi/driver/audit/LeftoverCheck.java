@@ -2,8 +2,8 @@ package io.pmemcsi.driver.audit;
 
 import io.pmemcsi.driver.audit.AuditReport.Finding;
 import io.pmemcsi.driver.audit.AuditReport.Kind;
-import io.pmemcsi.driver.device.BlockDevices;
 import io.pmemcsi.driver.device.VolumeId;
+import io.pmemcsi.driver.linux.block.DeviceNumber;
 import io.pmemcsi.driver.node.kata.ImageFiles;
 import io.pmemcsi.driver.volume.store.Ledger;
 import java.io.IOException;
@@ -111,7 +111,7 @@ final class LeftoverCheck {
 
   private boolean isMounted(Path device) {
     try {
-      return !node.mounts().of(BlockDevices.number(device)).isEmpty();
+      return !node.mounts().of(DeviceNumber.of(device)).isEmpty();
     } catch (IOException e) {
       // gone in this moment
       return true;

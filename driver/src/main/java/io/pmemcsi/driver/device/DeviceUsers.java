@@ -1,5 +1,7 @@
 package io.pmemcsi.driver.device;
 
+import io.pmemcsi.driver.linux.block.BlockDevices;
+import io.pmemcsi.driver.linux.block.DeviceNumber;
 import io.pmemcsi.driver.linux.mount.MountEntry;
 import io.pmemcsi.driver.linux.mount.Mounts;
 import io.pmemcsi.driver.volume.store.LedgerEntry;
@@ -52,9 +54,9 @@ public final class DeviceUsers {
   }
 
   /** The number by which mount tables call a device. */
-  public static String number(Device device) {
+  public static DeviceNumber number(Device device) {
     try {
-      return BlockDevices.number(device.path());
+      return DeviceNumber.of(device.path());
     } catch (IOException e) {
       throw new DeviceException.ToolFailed("look at " + device.path(), e);
     }

@@ -2,6 +2,7 @@ package io.pmemcsi.driver.device;
 
 import static java.nio.file.StandardOpenOption.WRITE;
 
+import io.pmemcsi.driver.linux.block.BlockDevices;
 import io.pmemcsi.driver.linux.exec.Cancellation;
 import io.pmemcsi.driver.linux.exec.Command;
 import io.pmemcsi.driver.linux.exec.ToolFailedException;

@@ -1,8 +1,8 @@
 package io.pmemcsi.driver.node;
 
 import io.pmemcsi.driver.csi.CsiStatusException;
+import io.pmemcsi.driver.linux.block.Signatures.Found;
 import io.pmemcsi.driver.linux.mount.FilesystemType;
-import io.pmemcsi.driver.linux.mount.Signatures.Found;
 import io.pmemcsi.driver.volume.VolumeState.Filesystem;
 import java.util.Optional;
 import java.util.UUID;

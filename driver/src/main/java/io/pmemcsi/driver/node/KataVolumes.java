@@ -3,15 +3,15 @@ package io.pmemcsi.driver.node;
 import io.grpc.Status;
 import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.driver.csi.CsiStatusException;
-import io.pmemcsi.driver.device.BlockDevices;
+import io.pmemcsi.driver.linux.block.DeviceNumber;
+import io.pmemcsi.driver.linux.block.Signatures;
+import io.pmemcsi.driver.linux.block.Signatures.Found;
 import io.pmemcsi.driver.linux.exec.Cancellation;
 import io.pmemcsi.driver.linux.loop.LoopDevices;
 import io.pmemcsi.driver.linux.loop.LoopDevices.Loop;
 import io.pmemcsi.driver.linux.mount.FilesystemType;
 import io.pmemcsi.driver.linux.mount.MountEntry;
 import io.pmemcsi.driver.linux.mount.Mounts;
-import io.pmemcsi.driver.linux.mount.Signatures;
-import io.pmemcsi.driver.linux.mount.Signatures.Found;
 import io.pmemcsi.driver.node.kata.ImageFiles;
 import io.pmemcsi.driver.node.kata.ImageLayout;
 import io.pmemcsi.driver.volume.VolumeState;
@@ -251,9 +251,9 @@ public final class KataVolumes {
     return there.isPresent();
   }
 
-  private static String number(Path loop) {
+  private static DeviceNumber number(Path loop) {
     try {
-      return BlockDevices.number(loop);
+      return DeviceNumber.of(loop);
     } catch (IOException e) {
       throw new CsiStatusException(
           Status.Code.INTERNAL, "cannot look at %s: %s".formatted(loop, Reason.of(e)));

@@ -1,9 +1,10 @@
 package io.pmemcsi.driver.node;
 
 import io.pmemcsi.driver.csi.CsiStatusException;
-import io.pmemcsi.driver.device.BlockDevices;
 import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.device.DeviceUsers;
+import io.pmemcsi.driver.linux.block.BlockDevices;
+import io.pmemcsi.driver.linux.block.DeviceNumber;
 import io.pmemcsi.driver.linux.exec.Cancellation;
 import io.pmemcsi.driver.linux.mount.FilesystemType;
 import io.pmemcsi.driver.linux.mount.MountEntry;
@@ -279,7 +280,7 @@ public final class Publishing {
   }
 
   private static Predicate<MountEntry> isOf(Device device) {
-    String number = DeviceUsers.number(device);
+    DeviceNumber number = DeviceUsers.number(device);
     return mount -> mount.number().equals(number);
   }
 

@@ -1,7 +1,7 @@
 package io.pmemcsi.driver.node;
 
+import io.pmemcsi.driver.linux.block.Signatures.Found;
 import io.pmemcsi.driver.linux.mount.FilesystemType;
-import io.pmemcsi.driver.linux.mount.Signatures.Found;
 import java.util.Optional;
 import java.util.UUID;
 

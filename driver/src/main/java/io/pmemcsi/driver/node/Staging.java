@@ -3,6 +3,7 @@ package io.pmemcsi.driver.node;
 import io.pmemcsi.driver.csi.CsiStatusException;
 import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.device.DeviceUsers;
+import io.pmemcsi.driver.linux.block.DeviceNumber;
 import io.pmemcsi.driver.linux.exec.Command;
 import io.pmemcsi.driver.linux.exec.CommandRunner;
 import io.pmemcsi.driver.linux.mount.FilesystemType;
@@ -75,7 +76,7 @@ public final class Staging {
     volumes.withLock(
         volumeId,
         id -> {
-          Optional<String> number = Optional.empty();
+          Optional<DeviceNumber> number = Optional.empty();
           if (!volumes.isDamaged(volumeId)) {
             LedgerEntry entry = volumes.require(volumeId);
             number = volumes.deviceIfThere(entry).map(DeviceUsers::number);

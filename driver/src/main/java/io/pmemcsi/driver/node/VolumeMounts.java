@@ -3,10 +3,11 @@ package io.pmemcsi.driver.node;
 import io.grpc.Status;
 import io.pmemcsi.driver.csi.CsiStatusException;
 import io.pmemcsi.driver.device.AccessModel;
-import io.pmemcsi.driver.device.BlockDevices;
 import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.device.DeviceMode;
 import io.pmemcsi.driver.device.DeviceUsers;
+import io.pmemcsi.driver.linux.block.BlockDevices;
+import io.pmemcsi.driver.linux.block.DeviceNumber;
 import io.pmemcsi.driver.linux.exec.Command;
 import io.pmemcsi.driver.linux.exec.CommandRunner;
 import io.pmemcsi.driver.linux.mount.DaxMissingException;
@@ -128,7 +129,7 @@ public final class VolumeMounts {
   }
 
   /** Unmounts all that is mounted at a path, provided that it belongs to the volume. */
-  void unmountAll(Path target, Optional<String> number) {
+  void unmountAll(Path target, Optional<DeviceNumber> number) {
     Optional<MountEntry> there = mounts.table().at(target);
     while (there.isPresent()) {
       MountEntry mount = there.get();

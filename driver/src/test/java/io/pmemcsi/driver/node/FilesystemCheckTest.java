@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.grpc.Status;
 import io.pmemcsi.driver.csi.CsiStatusException;
-import io.pmemcsi.driver.linux.mount.Signatures.Found;
+import io.pmemcsi.driver.linux.block.Signatures.Found;
 import io.pmemcsi.driver.volume.VolumeState.Filesystem;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;

@@ -2,7 +2,7 @@ package io.pmemcsi.driver.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.pmemcsi.driver.linux.mount.Signatures.Found;
+import io.pmemcsi.driver.linux.block.Signatures.Found;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.UUID;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.pmemcsi.driver.device.AccessModel;
 import io.pmemcsi.driver.device.DeviceMode;
 import io.pmemcsi.driver.device.VolumeId;
+import io.pmemcsi.driver.linux.block.DeviceNumber;
 import io.pmemcsi.driver.linux.mount.DaxMissingException;
 import io.pmemcsi.driver.linux.mount.MountEntry;
 import io.pmemcsi.driver.volume.VolumeParameters;
@@ -31,7 +32,7 @@ class VolumeMountsTest {
 
   private static MountEntry mounted(String option) {
     return new MountEntry(
-        "259:3",
+        new DeviceNumber(259, 3),
         "/",
         Path.of("/staging"),
         Set.of("rw"),

@@ -1,15 +1,16 @@
 package io.pmemcsi.driver.device.file;
 
 import io.pmemcsi.driver.device.AccessModel;
-import io.pmemcsi.driver.device.BlockDevices;
 import io.pmemcsi.driver.device.Capacity;
 import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.DeviceManager;
 import io.pmemcsi.driver.device.DeviceMode;
 import io.pmemcsi.driver.device.VolumeId;
+import io.pmemcsi.driver.linux.block.BlockDevices;
 import io.pmemcsi.driver.linux.exec.CommandRunner;
 import io.pmemcsi.driver.linux.exec.ToolFailedException;
+import io.pmemcsi.driver.linux.libc.FileSpace;
 import io.pmemcsi.driver.linux.loop.LoopDevices;
 import io.pmemcsi.driver.linux.loop.LoopDevices.Loop;
 import java.io.IOException;
@@ -219,7 +220,7 @@ public final class FileDevices implements DeviceManager {
     for (Path file : files()) {
       try {
         reserved += Files.size(file);
-        taken += AllocatedSize.of(file);
+        taken += FileSpace.allocatedBytes(file);
       } catch (IOException e) {
         // deleted by another call in this moment
         if (Files.exists(file)) {

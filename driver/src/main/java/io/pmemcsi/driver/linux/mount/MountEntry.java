@@ -1,18 +1,20 @@
 package io.pmemcsi.driver.linux.mount;
 
+import io.pmemcsi.driver.linux.block.DeviceNumber;
 import java.nio.file.Path;
 import java.util.Set;
 
 /**
  * One line of the kernel's mount table.
  *
- * @param number the device, as {@code major:minor}
+ * @param number the device of the filesystem
  * @param root which part of the filesystem is shown; not {@code /} for some bind mounts
+ * @param mountPoint bytes of a name that is not text are written as octal numbers
  * @param options those of this mount
  * @param superOptions those of the filesystem, shared by all its mounts
  */
 public record MountEntry(
-    String number,
+    DeviceNumber number,
     String root,
     Path mountPoint,
     Set<String> options,

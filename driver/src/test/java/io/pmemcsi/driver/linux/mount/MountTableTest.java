@@ -3,6 +3,8 @@ package io.pmemcsi.driver.linux.mount;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.pmemcsi.driver.linux.block.DeviceNumber;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
@@ -22,7 +24,7 @@ class MountTableTest {
 
   @Test
   void theLastMountAtAPathCounts() {
-    assertThat(TABLE.at(Path.of("/pods/twice")).orElseThrow().number()).isEqualTo("7:2");
+    assertThat(TABLE.at(Path.of("/pods/twice")).orElseThrow().number()).hasToString("7:2");
   }
 
   @Test
@@ -38,7 +40,22 @@ class MountTableTest {
 
   @Test
   void allMountsOfADeviceAreFound() {
-    assertThat(TABLE.of("259:3")).hasSize(2);
+    assertThat(TABLE.of(new DeviceNumber(259, 3))).hasSize(2);
+  }
+
+  /** Any user may mount such a thing; the tables of drivers that know only text break on it. */
+  @Test
+  void namesThatAreNotTextAreReadAndShownAsNumbers() {
+    byte[] line =
+        "90 27 7:3 / /mnt/a\u00ff\u00feb rw - ext4 /dev/\u00e9 rw\n91 27 7:4 / /z rw - ext4 /dev/z rw\n"
+            .getBytes(StandardCharsets.ISO_8859_1);
+
+    MountTable table = MountTable.parse(line);
+
+    assertThat(table.entries().getFirst().mountPoint()).hasToString("/mnt/a\\377\\376b");
+    assertThat(table.entries().getFirst().source()).isEqualTo("/dev/\\351");
+    assertThat(table.of(new DeviceNumber(7, 3))).hasSize(1);
+    assertThat(table.at(Path.of("/z"))).isPresent();
   }
 
   @Test

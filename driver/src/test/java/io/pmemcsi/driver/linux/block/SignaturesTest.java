@@ -1,11 +1,11 @@
-package io.pmemcsi.driver.linux.mount;
+package io.pmemcsi.driver.linux.block;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.pmemcsi.driver.linux.block.Signatures.Found;
 import io.pmemcsi.driver.linux.exec.CommandResult;
 import io.pmemcsi.driver.linux.exec.ToolFailedException;
-import io.pmemcsi.driver.linux.mount.Signatures.Found;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

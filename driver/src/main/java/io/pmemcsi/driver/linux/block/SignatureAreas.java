@@ -1,6 +1,5 @@
-package io.pmemcsi.driver.linux.mount;
+package io.pmemcsi.driver.linux.block;
 
-import io.pmemcsi.driver.device.BlockDevices;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;

@@ -1,4 +1,4 @@
-package io.pmemcsi.driver.linux.mount;
+package io.pmemcsi.driver.linux.block;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package io.pmemcsi.driver.linux.mount;
+package io.pmemcsi.driver.linux.block;
 
 import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.driver.linux.exec.Command;
