@@ -100,7 +100,7 @@ public final class Rendering {
   private static List<HasMetadata> pmem(PmemCSIDeployment resource, ClusterFacts facts) {
     PmemSettings settings = PmemSettings.of(resource);
     try {
-      return PmemDesiredState.assumed(settings, facts).wanted();
+      return PmemDesiredState.assumed(settings, facts).objects();
     } catch (BadCertificateException e) {
       throw new UsageException(String.valueOf(e.getMessage()), e);
     }
@@ -115,6 +115,6 @@ public final class Rendering {
             TemplateSettings.of(resource),
             OperatorConfig.DEFAULT,
             facts)
-        .wanted();
+        .objects();
   }
 }

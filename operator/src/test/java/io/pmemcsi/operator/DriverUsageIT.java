@@ -6,10 +6,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
-import io.pmemcsi.operator.guard.ApiUsage;
-import io.pmemcsi.operator.guard.DriverUsage;
-import io.pmemcsi.operator.guard.SampledCount;
 import io.pmemcsi.operator.tools.install.OperatorInstallation;
+import io.pmemcsi.operator.usage.ApiUsage;
+import io.pmemcsi.operator.usage.DriverUsage;
+import io.pmemcsi.operator.usage.SampledCount;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.time.Clock;

@@ -34,7 +34,7 @@ record EarlierOperator(TestDriver driver, ClusterFacts facts) {
             new OwnershipLabels(PmemCSIDeployment.GROUP),
             PmemReconciler.FIELD_MANAGER,
             client.getKubernetesSerialization())
-        .bring(Owner.of(resource), blueprint(resource), new WithoutCaches(driver, client));
+        .apply(Owner.of(resource), blueprint(resource), new WithoutCaches(driver, client));
   }
 
   private DesiredState blueprint(PmemCSIDeployment resource) {
@@ -99,10 +99,10 @@ record EarlierOperator(TestDriver driver, ClusterFacts facts) {
     }
 
     @Override
-    public void takeOver(HasMetadata created, HasMetadata wanted) {}
+    public void claimFields(HasMetadata created, HasMetadata wanted) {}
 
     @Override
-    public void rehearse(HasMetadata wanted) {}
+    public void dryRun(HasMetadata wanted) {}
 
     @Override
     public void apply(HasMetadata actual, HasMetadata wanted) {

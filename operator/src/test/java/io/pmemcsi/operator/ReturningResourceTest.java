@@ -21,16 +21,16 @@ import io.pmemcsi.embedded.fault.RequestFault;
 import io.pmemcsi.embedded.fault.SeenRequest;
 import io.pmemcsi.operator.apply.Outcome;
 import io.pmemcsi.operator.controller.CleanupListener;
+import io.pmemcsi.operator.deletion.DeletionGuard;
 import io.pmemcsi.operator.events.EventWriter;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.KubernetesVersion;
-import io.pmemcsi.operator.guard.DeletionGuard;
-import io.pmemcsi.operator.guard.DriverUsage;
 import io.pmemcsi.operator.kinds.pmem.PmemReconciler;
 import io.pmemcsi.operator.kinds.template.OperatorConfig;
 import io.pmemcsi.operator.kinds.template.TemplateReconciler;
 import io.pmemcsi.operator.metrics.OutcomeListener;
 import io.pmemcsi.operator.rollout.draining.NodeUpdates;
+import io.pmemcsi.operator.usage.DriverUsage;
 import io.pmemcsi.testbed.kubernetes.Clients;
 import java.time.Clock;
 import java.time.Duration;
@@ -222,16 +222,16 @@ class ReturningResourceTest {
 
   private record AtTheEnd(Runnable action) implements OutcomeListener {
     @Override
-    public void brought(HasMetadata resource, Outcome outcome) {}
+    public void applied(HasMetadata resource, Outcome outcome) {}
 
     @Override
-    public void owns(HasMetadata resource, List<HasMetadata> objects) {}
+    public void ownedObjects(HasMetadata resource, List<HasMetadata> objects) {}
 
     @Override
     public void phase(HasMetadata resource, String phase) {}
 
     @Override
-    public void gone(HasMetadata resource) {
+    public void deleted(HasMetadata resource) {
       action.run();
     }
   }

@@ -1,25 +1,26 @@
 package io.pmemcsi.operator.apply;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.pmemcsi.operator.apply.ssa.FieldManager;
 import java.util.List;
 import java.util.Optional;
 
 /**
- * A cluster in which objects that somebody else keeps changing are mended only now and then.
+ * A cluster in which drift that comes back at once is reverted only once per interval.
  *
- * @param page what is known about the objects of the owner
+ * @param history of the owner's objects
  */
-record BackoffCluster(Cluster cluster, ConflictingManagers rivals, DriftBackoff.Page page)
+record BackoffCluster(Cluster cluster, FieldManager fieldManager, DriftBackoff.History history)
     implements Cluster {
 
   @Override
-  public Optional<HasMetadata> find(HasMetadata wanted) {
-    return cluster.find(wanted);
+  public Optional<HasMetadata> find(HasMetadata desired) {
+    return cluster.find(desired);
   }
 
   @Override
-  public List<Optional<HasMetadata>> findAll(List<HasMetadata> wanted) {
-    return cluster.findAll(wanted);
+  public List<Optional<HasMetadata>> findAll(List<HasMetadata> desired) {
+    return cluster.findAll(desired);
   }
 
   @Override
@@ -28,57 +29,57 @@ record BackoffCluster(Cluster cluster, ConflictingManagers rivals, DriftBackoff.
   }
 
   @Override
-  public List<HasMetadata> uncollected(Owner owner) {
-    return cluster.uncollected(owner);
+  public List<HasMetadata> notGarbageCollected(Owner owner) {
+    return cluster.notGarbageCollected(owner);
   }
 
   @Override
-  public List<HasMetadata> collected(Owner owner) {
-    return cluster.collected(owner);
+  public List<HasMetadata> garbageCollected(Owner owner) {
+    return cluster.garbageCollected(owner);
   }
 
-  /** While an object rests it passes for what is wanted. */
+  /** In back-off an object counts as desired. */
   @Override
-  public boolean matches(HasMetadata actual, HasMetadata wanted) {
-    if (cluster.matches(actual, wanted)) {
-      page.found(wanted);
+  public boolean matches(HasMetadata actual, HasMetadata desired) {
+    if (cluster.matches(actual, desired)) {
+      history.observed(desired);
       return true;
     }
-    return page.rests(wanted);
+    return history.inBackoff(desired);
   }
 
   @Override
-  public boolean rests(HasMetadata wanted) {
-    return page.rests(wanted);
+  public boolean inBackoff(HasMetadata desired) {
+    return history.inBackoff(desired);
   }
 
   @Override
-  public HasMetadata create(HasMetadata wanted) {
-    HasMetadata created = cluster.create(wanted);
-    // what an earlier look has made, or found, is gone
-    if (!page.first()) {
-      page.mended(wanted, List.of());
+  public HasMetadata create(HasMetadata desired) {
+    HasMetadata created = cluster.create(desired);
+    // an earlier reconciliation created or found it: it was deleted since
+    if (!history.isNew()) {
+      history.reverted(desired, List.of());
     }
     return created;
   }
 
   @Override
-  public void takeOver(HasMetadata created, HasMetadata wanted) {
-    cluster.takeOver(created, wanted);
+  public void claimFields(HasMetadata created, HasMetadata desired) {
+    cluster.claimFields(created, desired);
   }
 
   @Override
-  public void rehearse(HasMetadata wanted) {
-    cluster.rehearse(wanted);
+  public void dryRun(HasMetadata desired) {
+    cluster.dryRun(desired);
   }
 
   @Override
-  public void apply(HasMetadata actual, HasMetadata wanted) {
-    List<String> others = rivals.of(actual, wanted);
-    cluster.apply(actual, wanted);
-    // not before: what failed and is tried again was changed by nobody in between
-    if (!others.isEmpty()) {
-      page.mended(wanted, others);
+  public void apply(HasMetadata actual, HasMetadata desired) {
+    List<String> managers = fieldManager.conflictingManagers(actual, desired);
+    cluster.apply(actual, desired);
+    // only after success: a retry of a failed apply reverts the same drift
+    if (!managers.isEmpty()) {
+      history.reverted(desired, managers);
     }
   }
 

@@ -4,77 +4,79 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.util.List;
 import java.util.Optional;
 
-/** The engine's view of a cluster: reads come from caches, writes are safe against stale ones. */
+/**
+ * The engine's view of a cluster. Reads may come from caches; every write names the version or the
+ * uid of the object that was read, so that a stale cache leads to a conflict and not to damage. The
+ * engine calls it from several threads.
+ */
 public interface Cluster {
 
-  /** The object of the wanted one's kind and name; asks the server when the cache has none. */
-  Optional<HasMetadata> find(HasMetadata wanted);
+  /** The object with this kind and name; asks the server when the cache has none. */
+  Optional<HasMetadata> find(HasMetadata desired);
 
   /** The same for many, in their order. */
-  default List<Optional<HasMetadata>> findAll(List<HasMetadata> wanted) {
-    return wanted.stream().map(this::find).toList();
+  default List<Optional<HasMetadata>> findAll(List<HasMetadata> desired) {
+    return desired.stream().map(this::find).toList();
   }
 
-  /** Every watched object that shows the owner's mark, except copies that others made. */
+  /** Every cached object with the owner's labels, except copies that users made. */
   List<HasMetadata> ownedBy(Owner owner);
 
   /**
-   * The owner's objects that no garbage collector would remove after it, as the server has them
-   * now: a watch may be late, and what it shows after the owner has gone stays for ever.
+   * The owner's objects that the garbage collector would not delete after it, as the server has
+   * them now. A watch may lag, and what it shows after the owner was deleted would stay for ever.
    */
-  default List<HasMetadata> uncollected(Owner owner) {
+  default List<HasMetadata> notGarbageCollected(Owner owner) {
     return List.of();
   }
 
   /**
-   * The owner's objects that a garbage collector would remove after it, as the server has them now:
-   * what is to outlive the owner must not be missed because no watch has shown it.
+   * The owner's objects that the garbage collector would delete after it, as the server has them
+   * now. An object that must outlive the owner must not be missed because a watch lags.
    */
-  default List<HasMetadata> collected(Owner owner) {
+  default List<HasMetadata> garbageCollected(Owner owner) {
     return List.of();
   }
 
-  /** Whether the object has all wanted values, and none that we once set and no longer want. */
-  boolean matches(HasMetadata actual, HasMetadata wanted);
+  /** Whether applying the desired object would change nothing. */
+  boolean matches(HasMetadata actual, HasMetadata desired);
 
-  /** Whether an object is left as it is, or missing, for now: somebody undoes each write. */
-  default boolean rests(HasMetadata wanted) {
+  /** Whether drift of the object is not reverted now, because it would come back at once. */
+  default boolean inBackoff(HasMetadata desired) {
     return false;
   }
 
   /**
    * Creates an object that must not exist yet.
    *
-   * @throws ForeignObjectException if one of that name appeared meanwhile
+   * @throws NotOwnedException if an object with this name was created since it was searched for
    */
-  HasMetadata create(HasMetadata wanted);
+  HasMetadata create(HasMetadata desired);
+
+  /** Takes ownership of every field of an object that was just created. */
+  void claimFields(HasMetadata created, HasMetadata desired);
 
   /**
-   * Takes note that every field of an object which was just created is ours, so that it can be
-   * taken back one day.
-   */
-  void takeOver(HasMetadata created, HasMetadata wanted);
-
-  /**
-   * Asks whether the server would have an object as it is wanted.
+   * Asks the server whether it would accept the desired object.
    *
    * @throws RefusedObjectException if not
    */
-  void rehearse(HasMetadata wanted);
+  void dryRun(HasMetadata desired);
 
   /**
-   * Brings this very object to the wanted values, whoever set them last.
+   * Applies the desired values to this very object, and overwrites those of other managers.
    *
    * @throws ImmutableFieldException if the server never allows this change
    */
-  void apply(HasMetadata actual, HasMetadata wanted);
+  void apply(HasMetadata actual, HasMetadata desired);
 
   /**
-   * Deletes this very object; false while it is still on its way out, for example because of a
-   * finalizer.
+   * Deletes this very object.
+   *
+   * @return whether it no longer exists; false for example while a finalizer holds it
    */
   boolean delete(HasMetadata actual);
 
-  /** Takes the owner reference off this very object, so that it is not collected with its owner. */
+  /** Removes the owner reference from this very object, so that it is not garbage-collected. */
   void release(HasMetadata actual, Owner owner);
 }

@@ -18,8 +18,8 @@ import java.util.zip.InflaterInputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cache that keeps objects as compressed text, in a small part of the memory that their Java
- * objects take. For kinds of which there may be thousands that are looked at now and then.
+ * A cache that stores objects as compressed JSON, in a fraction of the memory of Java objects. For
+ * kinds with thousands of objects that are read seldom.
  */
 public final class CompactStore<V extends HasMetadata> implements ItemStore<V> {
 
@@ -73,7 +73,7 @@ public final class CompactStore<V extends HasMetadata> implements ItemStore<V> {
     try (var out = new DeflaterOutputStream(bytes, deflater)) {
       out.write(serialization.asJson(object).getBytes(StandardCharsets.UTF_8));
     } catch (IOException e) {
-      throw new UncheckedIOException("memory can be written", e);
+      throw new UncheckedIOException("cannot compress an object in memory", e);
     } finally {
       deflater.end();
     }
@@ -88,7 +88,7 @@ public final class CompactStore<V extends HasMetadata> implements ItemStore<V> {
     try (var in = new InflaterInputStream(new ByteArrayInputStream(packed))) {
       return serialization.unmarshal(new String(in.readAllBytes(), StandardCharsets.UTF_8), kind);
     } catch (IOException e) {
-      throw new UncheckedIOException("memory can be read", e);
+      throw new UncheckedIOException("cannot decompress an object in memory", e);
     }
   }
 }

@@ -5,38 +5,38 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Everything that should exist for one resource.
+ * The objects that must exist for one resource.
  *
- * @param wanted in the order in which to write it
- * @param formerly what earlier releases made under names or kinds of their own, perhaps without the
- *     marks of this one: removed where the owner still owns it
+ * @param objects in the order in which to write them
+ * @param legacyObjects what earlier releases created under other names or kinds, perhaps without
+ *     ownership labels: deleted where the owner still owns it
  */
-public record DesiredState(List<HasMetadata> wanted, List<HasMetadata> formerly) {
+public record DesiredState(List<HasMetadata> objects, List<HasMetadata> legacyObjects) {
 
   public DesiredState {
-    wanted = List.copyOf(wanted);
-    formerly = List.copyOf(formerly);
+    objects = List.copyOf(objects);
+    legacyObjects = List.copyOf(legacyObjects);
     var seen = new ArrayList<ObjectRef>();
-    for (HasMetadata object : wanted) {
+    for (HasMetadata object : objects) {
       var ref = ObjectRef.of(object);
       if (seen.stream().anyMatch(ref::isSameObjectAs)) {
-        throw new IllegalArgumentException(ref + " is wanted twice");
+        throw new IllegalArgumentException(ref + " is desired twice");
       }
       seen.add(ref);
     }
   }
 
-  public static DesiredState of(List<HasMetadata> wanted) {
-    return new DesiredState(wanted, List.of());
+  public static DesiredState of(List<HasMetadata> objects) {
+    return new DesiredState(objects, List.of());
   }
 
-  /** The same without looking for what earlier releases made. */
-  public DesiredState withoutFormer() {
-    return of(wanted);
+  /** The same objects, without a search for those of earlier releases. */
+  public DesiredState withoutLegacyObjects() {
+    return of(objects);
   }
 
-  boolean wants(HasMetadata object) {
+  boolean contains(HasMetadata object) {
     var ref = ObjectRef.of(object);
-    return wanted.stream().map(ObjectRef::of).anyMatch(ref::isSameObjectAs);
+    return objects.stream().map(ObjectRef::of).anyMatch(ref::isSameObjectAs);
   }
 }

@@ -2,6 +2,7 @@ package io.pmemcsi.operator.apply;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import io.pmemcsi.operator.apply.ssa.FieldManager;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -13,22 +14,22 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Remembers which objects somebody else changes or deletes again and again. What changes once in a
- * while is mended at once; where a rival answers each time, both would write without end, so the
- * operator waits before it mends such an object again, and names the rival. Nothing is lost with
- * this memory: an operator that starts anew finds out anew.
+ * Detects objects that another field manager or a user changes or deletes again and again. Drift is
+ * reverted at once; but where it comes back every time, both sides would write without end, so the
+ * operator backs off and names the other manager. The state is kept in memory only: a restarted
+ * operator detects the contention again.
  */
 public final class DriftBackoff {
 
-  /** How long an object that is disputed is left as the rival made it. */
-  public static final Duration PAUSE = Duration.ofSeconds(10);
+  /** How long drift of a contended object is not reverted. */
+  public static final Duration INTERVAL = Duration.ofSeconds(10);
 
-  /** So often within so short a time nobody changes an object by hand. */
-  private static final int OFTEN = 5;
+  /** No user reverts an object by hand this often within {@link #WINDOW}. */
+  private static final int THRESHOLD = 5;
 
-  private static final Duration SHORT = Duration.ofMinutes(1);
+  private static final Duration WINDOW = Duration.ofMinutes(1);
 
-  private final Map<String, Book> books = new ConcurrentHashMap<>();
+  private final Map<String, Generation> generations = new ConcurrentHashMap<>();
   private final Clock clock;
 
   public DriftBackoff(Clock clock) {
@@ -36,101 +37,102 @@ public final class DriftBackoff {
   }
 
   /**
-   * An object that others keep changing.
+   * An object whose drift comes back.
    *
-   * @param rivals the field managers that do it; none where somebody deletes it, which no object
-   *     shows
+   * @param managers the conflicting field managers; none where the object is deleted, because no
+   *     object records that
    */
-  public record Dispute(ObjectRef object, List<String> rivals) {}
+  public record Contention(ObjectRef object, List<String> managers) {}
 
-  /** What is known about the objects of one owner, as long as its own wishes stay the same. */
-  private record Book(long generation, Map<ObjectRef, Entry> entries) {}
+  /** The reverted objects of an owner's generation. */
+  private record Generation(long number, Map<ObjectRef, Reverts> reverts) {}
 
-  /** When an object was mended, the last times, and who had changed it. */
-  private record Entry(List<Instant> mended, List<String> rivals) {
+  /** The last times when drift of an object was reverted, and the managers that caused it. */
+  private record Reverts(List<Instant> times, List<String> managers) {
 
-    Entry and(Instant now, List<String> others) {
-      var times = new ArrayList<>(mended);
-      times.add(now);
-      return new Entry(
-          List.copyOf(times.subList(Math.max(0, times.size() - OFTEN), times.size())), others);
+    Reverts and(Instant now, List<String> latest) {
+      var all = new ArrayList<>(times);
+      all.add(now);
+      return new Reverts(
+          List.copyOf(all.subList(Math.max(0, all.size() - THRESHOLD), all.size())), latest);
     }
 
-    boolean disputed() {
-      return mended.size() == OFTEN && mended.getFirst().plus(SHORT).isAfter(mended.getLast());
+    boolean isContended() {
+      return times.size() == THRESHOLD && times.getFirst().plus(WINDOW).isAfter(times.getLast());
     }
 
-    /** A clock that was set back is no reason to rest until it is as late again. */
-    boolean rests(Instant now) {
-      return now.isBefore(mended.getLast().plus(PAUSE)) && !now.isBefore(mended.getLast());
+    /** A clock that was set back does not prolong the back-off. */
+    boolean isRecent(Instant now) {
+      return now.isBefore(times.getLast().plus(INTERVAL)) && !now.isBefore(times.getLast());
     }
   }
 
-  /** The same cluster, seen by somebody who does not fight without end. */
-  public Cluster patient(
+  /** The same cluster, in which contended objects are in back-off. */
+  public Cluster wrap(
       Cluster cluster,
       Owner owner,
       long generation,
       String fieldManager,
       KubernetesSerialization serialization) {
     return new BackoffCluster(
-        cluster, new ConflictingManagers(fieldManager, serialization), page(owner, generation));
+        cluster, new FieldManager(fieldManager, serialization), history(owner, generation));
   }
 
-  /** What is known from before counts only as long as the owner wants the same. */
-  Page page(Owner owner, long generation) {
-    Book known = books.get(owner.uid());
-    if (known != null && known.generation() == generation) {
-      return new Page(known.entries(), clock, false);
+  /** Starts again with each generation: a new desired state is applied at once. */
+  History history(Owner owner, long generation) {
+    Generation known = generations.get(owner.uid());
+    if (known != null && known.number() == generation) {
+      return new History(known.reverts(), clock, false);
     }
-    // nobody else writes here: an owner is looked at by one walk at a time
-    var fresh = new Book(generation, new ConcurrentHashMap<>());
-    books.put(owner.uid(), fresh);
-    return new Page(fresh.entries(), clock, true);
+    // no race: an owner is reconciled by one thread at a time
+    var fresh = new Generation(generation, new ConcurrentHashMap<>());
+    generations.put(owner.uid(), fresh);
+    return new History(fresh.reverts(), clock, true);
   }
 
-  /** The objects of an owner that are disputed now. */
-  public List<Dispute> of(Owner owner) {
-    Book book = books.get(owner.uid());
-    return book == null
+  /** The contended objects of an owner. */
+  public List<Contention> contentions(Owner owner) {
+    Generation known = generations.get(owner.uid());
+    return known == null
         ? List.of()
-        : book.entries().entrySet().stream()
-            .filter(entry -> entry.getValue().disputed())
-            .map(entry -> new Dispute(entry.getKey(), entry.getValue().rivals()))
-            .sorted(Comparator.comparing(dispute -> dispute.object().toString()))
+        : known.reverts().entrySet().stream()
+            .filter(entry -> entry.getValue().isContended())
+            .map(entry -> new Contention(entry.getKey(), entry.getValue().managers()))
+            .sorted(Comparator.comparing(contention -> contention.object().toString()))
             .toList();
   }
 
+  /** Drops the state of a deleted owner. */
   public void forget(Owner owner) {
-    books.remove(owner.uid());
+    generations.remove(owner.uid());
   }
 
   /**
-   * What one walk reads and writes.
+   * The state that one reconciliation reads and writes.
    *
-   * @param first whether nothing can be known from before
+   * @param isNew whether this is the first reconciliation of a generation
    */
-  record Page(Map<ObjectRef, Entry> entries, Clock clock, boolean first) {
+  record History(Map<ObjectRef, Reverts> reverts, Clock clock, boolean isNew) {
 
-    /** Whether an object is to be left as a rival made it, for now. */
-    boolean rests(HasMetadata object) {
-      return Optional.ofNullable(entries.get(ObjectRef.of(object)))
-          .filter(Entry::disputed)
-          .filter(entry -> entry.rests(clock.instant()))
+    boolean inBackoff(HasMetadata object) {
+      return Optional.ofNullable(reverts.get(ObjectRef.of(object)))
+          .filter(Reverts::isContended)
+          .filter(known -> known.isRecent(clock.instant()))
           .isPresent();
     }
 
-    void mended(HasMetadata object, List<String> rivals) {
-      entries.merge(
+    /** Records that drift was reverted. */
+    void reverted(HasMetadata object, List<String> managers) {
+      reverts.merge(
           ObjectRef.of(object),
-          new Entry(List.of(clock.instant()), rivals),
-          (known, now) -> known.and(now.mended().getFirst(), rivals));
+          new Reverts(List.of(clock.instant()), managers),
+          (known, now) -> known.and(now.times().getFirst(), managers));
     }
 
-    /** It is as it should be: if it has stayed so for a while, the rival has given up. */
-    void found(HasMetadata object) {
-      entries.computeIfPresent(
-          ObjectRef.of(object), (_, entry) -> entry.rests(clock.instant()) ? entry : null);
+    /** Records that the object is as desired: after an interval without drift contention ends. */
+    void observed(HasMetadata object) {
+      reverts.computeIfPresent(
+          ObjectRef.of(object), (_, known) -> known.isRecent(clock.instant()) ? known : null);
     }
   }
 }

@@ -6,15 +6,15 @@ import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.util.List;
 
-/** A server-side apply that the server judges and then forgets. */
+/** A server-side apply that the server validates but does not store. */
 final class DryRun {
 
   private DryRun() {}
 
-  /** Returns the object as it would be. */
-  static HasMetadata apply(HasMetadata wanted, String fieldManager, KubernetesClient client) {
+  /** The object as it would be. */
+  static HasMetadata apply(HasMetadata desired, String fieldManager, KubernetesClient client) {
     return client
-        .resource(wanted)
+        .resource(desired)
         .patch(
             new PatchContext.Builder()
                 .withPatchType(PatchType.SERVER_SIDE_APPLY)
@@ -22,6 +22,6 @@ final class DryRun {
                 .withForce(true)
                 .withDryRun(List.of("All"))
                 .build(),
-            wanted);
+            desired);
   }
 }

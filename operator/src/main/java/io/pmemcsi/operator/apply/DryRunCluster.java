@@ -3,115 +3,103 @@ package io.pmemcsi.operator.apply;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.pmemcsi.operator.apply.ssa.FieldManager;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * A cluster on which the engine writes nothing: the API server is asked what a write would give,
- * and keeps nothing of it. What the engine meant to do is remembered.
- */
+/** A cluster for previews: writes are dry runs on the API server, and recorded as changes. */
 public final class DryRunCluster implements Cluster {
 
   private final KubernetesClient client;
-  private final String fieldManager;
-  private final OwnershipLabels marks;
+  private final FieldManager fieldManager;
+  private final OwnershipLabels ownership;
   private final List<Class<? extends HasMetadata>> kinds;
-  private final List<Intent> intents = new ArrayList<>();
+  private final List<Change> changes = new ArrayList<>();
 
   /**
-   * What would become of one object.
+   * The change of one object.
    *
-   * @param before empty for a new one
-   * @param after empty for one that goes
+   * @param before empty for a new object
+   * @param after empty for a deleted object
    */
-  public record Intent(Optional<HasMetadata> before, Optional<HasMetadata> after) {}
+  public record Change(Optional<HasMetadata> before, Optional<HasMetadata> after) {}
 
   /**
-   * A view of the cluster behind a client.
+   * A preview on the cluster of a client.
    *
-   * @param kinds among which objects that are no longer wanted are looked for
+   * @param kinds of objects that may have to be pruned
    */
   public DryRunCluster(
       KubernetesClient client,
       String fieldManager,
-      OwnershipLabels marks,
+      OwnershipLabels ownership,
       List<Class<? extends HasMetadata>> kinds) {
     this.client = client;
-    this.fieldManager = fieldManager;
-    this.marks = marks;
+    this.fieldManager = new FieldManager(fieldManager, client.getKubernetesSerialization());
+    this.ownership = ownership;
     this.kinds = List.copyOf(kinds);
   }
 
-  /** What the engine meant to do, in its order. */
-  public List<Intent> intents() {
-    return List.copyOf(intents);
+  /** What the engine would do, in its order. */
+  public List<Change> changes() {
+    return List.copyOf(changes);
   }
 
   @Override
-  public Optional<HasMetadata> find(HasMetadata wanted) {
-    return Optional.ofNullable(client.resource(wanted).get());
+  public Optional<HasMetadata> find(HasMetadata desired) {
+    return Optional.ofNullable(client.resource(desired).get());
   }
 
   @Override
   public List<HasMetadata> ownedBy(Owner owner) {
-    var result = new ArrayList<HasMetadata>();
-    for (Class<? extends HasMetadata> kind : kinds) {
-      result.addAll(
-          client
-              .resources(kind)
-              .inAnyNamespace()
-              .withLabel(marks.uidLabel(), owner.uid())
-              .list()
-              .getItems());
-    }
-    result.removeIf(object -> OwnershipLabels.isCopy(object, fieldManager));
-    return result;
+    return ownership.list(client, kinds, owner, fieldManager.name());
   }
 
-  /** Never by our own judgement: the server is asked about every object. */
+  /** Always false: the server decides about every object. */
   @Override
-  public boolean matches(HasMetadata actual, HasMetadata wanted) {
+  public boolean matches(HasMetadata actual, HasMetadata desired) {
     return false;
   }
 
   @Override
-  public HasMetadata create(HasMetadata wanted) {
-    // the engine creates again at once what it has just deleted
+  public HasMetadata create(HasMetadata desired) {
+    // the engine recreates an object right after it deleted it
     Optional<HasMetadata> replaced =
-        intents.isEmpty() || intents.getLast().after().isPresent()
+        changes.isEmpty() || changes.getLast().after().isPresent()
             ? Optional.empty()
-            : intents
+            : changes
                 .getLast()
                 .before()
-                .filter(old -> ObjectRef.of(old).isSameObjectAs(ObjectRef.of(wanted)));
+                .filter(old -> ObjectRef.of(old).isSameObjectAs(ObjectRef.of(desired)));
     if (replaced.isPresent()) {
-      intents.removeLast();
+      changes.removeLast();
     }
-    intents.add(new Intent(replaced, Optional.of(wanted)));
-    return wanted;
+    changes.add(new Change(replaced, Optional.of(desired)));
+    return desired;
   }
 
-  /** Nothing was created of which to take note. */
+  /** Nothing was created. */
   @Override
-  public void takeOver(HasMetadata created, HasMetadata wanted) {}
+  public void claimFields(HasMetadata created, HasMetadata desired) {}
 
-  /** Nobody asks for it: everything here is a rehearsal. */
+  /** Never called: everything here is a dry run. */
   @Override
-  public void rehearse(HasMetadata wanted) {
-    throw new UnsupportedOperationException("a dry run is a rehearsal: " + ObjectRef.of(wanted));
+  public void dryRun(HasMetadata desired) {
+    throw new UnsupportedOperationException("this is a dry run already: " + ObjectRef.of(desired));
   }
 
   @Override
-  public void apply(HasMetadata actual, HasMetadata wanted) {
+  public void apply(HasMetadata actual, HasMetadata desired) {
     try {
-      HasMetadata result = DryRun.apply(wanted, fieldManager, client);
-      HasMetadata mended =
-          ForeignFields.takenAway(result, wanted, client.getKubernetesSerialization());
-      intents.add(new Intent(Optional.of(actual), Optional.of(mended)));
+      HasMetadata result = DryRun.apply(desired, fieldManager.name(), client);
+      changes.add(
+          new Change(
+              Optional.of(actual),
+              Optional.of(fieldManager.withoutForeignFields(result, desired))));
     } catch (KubernetesClientException e) {
       if (ImmutableFieldException.isCauseOf(e)) {
-        throw new ImmutableFieldException(ObjectRef.of(wanted), e);
+        throw new ImmutableFieldException(ObjectRef.of(desired), e);
       }
       throw e;
     }
@@ -119,11 +107,11 @@ public final class DryRunCluster implements Cluster {
 
   @Override
   public boolean delete(HasMetadata actual) {
-    intents.add(new Intent(Optional.of(actual), Optional.empty()));
+    changes.add(new Change(Optional.of(actual), Optional.empty()));
     return true;
   }
 
-  /** Nobody asks for it: what a resource leaves behind is not part of applying it. */
+  /** Never called: a preview applies, and releases nothing. */
   @Override
   public void release(HasMetadata actual, Owner owner) {
     throw new UnsupportedOperationException("a dry run releases nothing: " + ObjectRef.of(actual));

@@ -3,6 +3,7 @@ package io.pmemcsi.operator.apply;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import io.pmemcsi.operator.apply.ssa.FieldManager;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -10,71 +11,69 @@ import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
- * Brings the objects of one owner to what is wanted: looks first, refuses to start over a foreign
- * object, writes only what differs, then removes what is no longer wanted. It remembers nothing:
- * stopped at any point and started again, it ends in the same state.
+ * Applies the desired state of one owner: finds the existing objects, writes nothing if one of them
+ * is not owned, applies those that differ, then prunes those that are no longer desired. It keeps
+ * no state: stopped at any point and started again, it ends in the same cluster state.
  */
 public final class Engine {
 
-  private final OwnershipLabels marks;
-  private final LegacyLabels formerLabels;
-  private final LabelRetention keptLabels;
-  private final KubernetesSerialization serialization;
+  private final OwnershipLabels ownership;
+  private final LabelRetention labelRetention;
+  private final FieldManager fieldManager;
 
   /**
-   * An engine for one kind of resource that keeps former labels.
+   * An engine for one kind of resource that keeps labels which are no longer desired.
    *
    * @param fieldManager under which the cluster writes
    */
-  public Engine(OwnershipLabels marks, String fieldManager, KubernetesSerialization serialization) {
-    this(marks, fieldManager, LegacyLabels.KEEP, serialization);
+  public Engine(
+      OwnershipLabels ownership, String fieldManager, KubernetesSerialization serialization) {
+    this(ownership, fieldManager, LabelRetention.KEEP, serialization);
   }
 
   /**
    * An engine for one kind of resource.
    *
    * @param fieldManager under which the cluster writes
-   * @param formerLabels what becomes of labels that are no longer wanted
    */
   public Engine(
-      OwnershipLabels marks,
+      OwnershipLabels ownership,
       String fieldManager,
-      LegacyLabels formerLabels,
+      LabelRetention labelRetention,
       KubernetesSerialization serialization) {
-    this.marks = marks;
-    this.formerLabels = formerLabels;
-    this.keptLabels = new LabelRetention(fieldManager);
-    this.serialization = serialization;
+    this.ownership = ownership;
+    this.labelRetention = labelRetention;
+    this.fieldManager = new FieldManager(fieldManager, serialization);
   }
 
-  /** One object that is wanted, marked, beside the one that is there. */
-  private record Pair(HasMetadata wanted, Optional<HasMetadata> actual) {}
+  /** A desired object with its ownership labels, and the existing object. */
+  private record Pair(HasMetadata desired, Optional<HasMetadata> actual) {}
 
-  public Outcome bring(Owner owner, DesiredState blueprint, Cluster cluster) {
-    return bring(owner, blueprint, object -> false, cluster);
+  public Outcome apply(Owner owner, DesiredState desired, Cluster cluster) {
+    return apply(owner, desired, object -> false, cluster);
   }
 
   /**
-   * The same for objects that the server may refuse: it is asked before anything is written.
+   * Applies the desired state after a dry run of the objects that the server may refuse.
    *
-   * @param doubtful which objects to ask about, where they differ from what is there
+   * @param dryRunFirst which objects to dry-run, where they differ from the existing ones
    * @throws RefusedObjectException for the first one that the server would refuse
    */
-  public Outcome bring(
-      Owner owner, DesiredState blueprint, Predicate<HasMetadata> doubtful, Cluster cluster) {
+  public Outcome apply(
+      Owner owner, DesiredState desired, Predicate<HasMetadata> dryRunFirst, Cluster cluster) {
     var report = new Report();
-    List<Pair> pairs = look(owner, blueprint, cluster, report);
+    List<Pair> pairs = find(owner, desired.objects(), cluster, report);
     if (!report.conflicts.isEmpty()) {
       return report.outcome();
     }
     pairs.stream()
-        .filter(pair -> doubtful.test(pair.wanted()))
-        .filter(pair -> pair.actual().filter(it -> cluster.matches(it, pair.wanted())).isEmpty())
-        .forEach(pair -> cluster.rehearse(pair.wanted()));
+        .filter(pair -> dryRunFirst.test(pair.desired()))
+        .filter(pair -> pair.actual().filter(it -> cluster.matches(it, pair.desired())).isEmpty())
+        .forEach(pair -> cluster.dryRun(pair.desired()));
     try {
       for (Pair pair : pairs) {
-        if (pair.wanted() instanceof Secret && cluster.rests(pair.wanted())) {
-          // others hold what is in it, certificates above all, and it is not in it now
+        if (pair.desired() instanceof Secret && cluster.inBackoff(pair.desired())) {
+          // the objects after it hold data of this secret, such as a CA, which it lacks now
           break;
         }
         write(pair, cluster, report);
@@ -83,15 +82,15 @@ public final class Engine {
       report.conflicts.add(e.object());
       return report.outcome();
     }
-    takeOver(cluster, report);
-    prune(owner, cluster.ownedBy(owner), blueprint, cluster, report);
+    claimFields(cluster, report);
+    prune(owner, cluster.ownedBy(owner), desired, cluster, report);
     return report.outcome();
   }
 
-  /** Makes an object again that is gone; where there is one it stays as it is. */
+  /** Creates an object if it does not exist; an existing one is not changed. */
   public Outcome restore(Owner owner, HasMetadata object, Cluster cluster) {
     var report = new Report();
-    List<Pair> pairs = look(owner, DesiredState.of(List.of(object)), cluster, report);
+    List<Pair> pairs = find(owner, List.of(object), cluster, report);
     try {
       for (Pair pair : pairs) {
         if (pair.actual().isEmpty()) {
@@ -101,68 +100,68 @@ public final class Engine {
     } catch (NotOwnedException e) {
       report.conflicts.add(e.object());
     }
-    takeOver(cluster, report);
+    claimFields(cluster, report);
     return report.outcome();
   }
 
-  /** Removes everything that was made for this owner. */
+  /** Deletes all objects of the owner. */
   public Outcome remove(Owner owner, Cluster cluster) {
     var report = new Report();
     prune(
         owner,
-        union(cluster.ownedBy(owner), cluster.uncollected(owner)),
+        union(cluster.ownedBy(owner), cluster.notGarbageCollected(owner)),
         DesiredState.of(List.of()),
         cluster,
         report);
     return report.outcome();
   }
 
-  /** Leaves everything that was made for this owner as it is, to outlive the owner. */
+  /** Removes the owner reference from all objects of the owner, so that they outlive it. */
   public void release(Owner owner, Cluster cluster) {
-    for (HasMetadata object : union(cluster.ownedBy(owner), cluster.collected(owner))) {
-      if (marks.on(object, owner)) {
+    for (HasMetadata object : union(cluster.ownedBy(owner), cluster.garbageCollected(owner))) {
+      if (ownership.isOwnedBy(object, owner)) {
         cluster.release(object, owner);
       }
     }
   }
 
-  private static List<HasMetadata> union(List<HasMetadata> seen, List<HasMetadata> onServer) {
-    var result = new ArrayList<>(seen);
+  private static List<HasMetadata> union(List<HasMetadata> cached, List<HasMetadata> onServer) {
+    var result = new ArrayList<>(cached);
     for (HasMetadata object : onServer) {
-      if (seen.stream().noneMatch(other -> same(object, other))) {
+      if (cached.stream().noneMatch(other -> same(object, other))) {
         result.add(object);
       }
     }
     return result;
   }
 
-  private List<Pair> look(Owner owner, DesiredState blueprint, Cluster cluster, Report report) {
-    var wanted = new ArrayList<HasMetadata>();
-    for (HasMetadata object : blueprint.wanted()) {
-      HasMetadata marked = serialization.clone(object);
-      marks.put(marked, owner);
-      PortProtocols.fillIn(marked);
-      wanted.add(marked);
+  private List<Pair> find(Owner owner, List<HasMetadata> objects, Cluster cluster, Report report) {
+    var desired = new ArrayList<HasMetadata>();
+    for (HasMetadata object : objects) {
+      HasMetadata labelled = fieldManager.serialization().clone(object);
+      ownership.addTo(labelled, owner);
+      FieldManager.setKeyDefaults(labelled);
+      desired.add(labelled);
     }
-    List<Optional<HasMetadata>> found = cluster.findAll(wanted);
+    List<Optional<HasMetadata>> found = cluster.findAll(desired);
     var pairs = new ArrayList<Pair>();
-    for (int i = 0; i < wanted.size(); i++) {
-      if (found.get(i).filter(actual -> !marks.on(actual, owner)).isPresent()) {
-        report.conflicts.add(ObjectRef.of(wanted.get(i)));
+    for (int i = 0; i < desired.size(); i++) {
+      if (found.get(i).filter(actual -> !ownership.isOwnedBy(actual, owner)).isPresent()) {
+        report.conflicts.add(ObjectRef.of(desired.get(i)));
       }
-      pairs.add(new Pair(wanted.get(i), found.get(i)));
+      pairs.add(new Pair(desired.get(i), found.get(i)));
     }
     return pairs;
   }
 
   private void write(Pair pair, Cluster cluster, Report report) {
-    HasMetadata wanted = pair.wanted();
-    var ref = ObjectRef.of(wanted);
-    if (pair.actual().isEmpty() && cluster.rests(wanted)) {
+    HasMetadata desired = pair.desired();
+    var ref = ObjectRef.of(desired);
+    if (pair.actual().isEmpty() && cluster.inBackoff(desired)) {
       return;
     }
     if (pair.actual().isEmpty()) {
-      report.created.add(new Pair(wanted, Optional.of(cluster.create(wanted))));
+      report.created.add(new Pair(desired, Optional.of(cluster.create(desired))));
       report.applied.add(ref);
       return;
     }
@@ -171,31 +170,31 @@ public final class Engine {
       report.pending.add(ref);
       return;
     }
-    switch (formerLabels) {
-      case KEEP -> keptLabels.carryOver(actual, wanted);
+    switch (labelRetention) {
+      case KEEP -> fieldManager.retainLabels(actual, desired);
       case DROP -> {}
     }
-    if (cluster.matches(actual, wanted)) {
-      report.unchanged.add(ref);
+    if (cluster.matches(actual, desired)) {
       return;
     }
     try {
-      cluster.apply(actual, wanted);
+      cluster.apply(actual, desired);
       report.applied.add(ref);
     } catch (ImmutableFieldException e) {
-      recreate(actual, wanted, cluster, report);
+      recreate(actual, desired, cluster, report);
     }
   }
 
-  /** Last, as nobody waits for it; what a crash leaves out is made up for by the next apply. */
-  private static void takeOver(Cluster cluster, Report report) {
-    report.created.forEach(pair -> cluster.takeOver(pair.actual().orElseThrow(), pair.wanted()));
+  /** Last, because nothing depends on it; after a crash the next apply does the same. */
+  private static void claimFields(Cluster cluster, Report report) {
+    report.created.forEach(
+        pair -> cluster.claimFields(pair.actual().orElseThrow(), pair.desired()));
   }
 
-  private void recreate(HasMetadata actual, HasMetadata wanted, Cluster cluster, Report report) {
-    var ref = ObjectRef.of(wanted);
+  private void recreate(HasMetadata actual, HasMetadata desired, Cluster cluster, Report report) {
+    var ref = ObjectRef.of(desired);
     if (cluster.delete(actual)) {
-      report.created.add(new Pair(wanted, Optional.of(cluster.create(wanted))));
+      report.created.add(new Pair(desired, Optional.of(cluster.create(desired))));
       report.recreated.add(ref);
     } else {
       report.pending.add(ref);
@@ -205,29 +204,29 @@ public final class Engine {
   private void prune(
       Owner owner,
       List<HasMetadata> objects,
-      DesiredState blueprint,
+      DesiredState desired,
       Cluster cluster,
       Report report) {
-    var unwanted = new ArrayList<HasMetadata>();
+    var undesired = new ArrayList<HasMetadata>();
     for (HasMetadata object : objects) {
-      if (marks.on(object, owner) && !blueprint.wants(object)) {
-        unwanted.add(object);
+      if (ownership.isOwnedBy(object, owner) && !desired.contains(object)) {
+        undesired.add(object);
       }
     }
-    for (Optional<HasMetadata> former : cluster.findAll(blueprint.formerly())) {
-      former
-          .filter(object -> marks.on(object, owner) && !blueprint.wants(object))
-          .filter(object -> unwanted.stream().noneMatch(other -> same(object, other)))
-          .ifPresent(unwanted::add);
+    for (Optional<HasMetadata> legacy : cluster.findAll(desired.legacyObjects())) {
+      legacy
+          .filter(object -> ownership.isOwnedBy(object, owner) && !desired.contains(object))
+          .filter(object -> undesired.stream().noneMatch(other -> same(object, other)))
+          .ifPresent(undesired::add);
     }
-    unwanted.sort(Comparator.comparingInt(Engine::removalRank));
-    for (HasMetadata object : unwanted) {
+    undesired.sort(Comparator.comparingInt(Engine::removalRank));
+    for (HasMetadata object : undesired) {
       var ref = ObjectRef.of(object);
-      boolean dying = object.getMetadata().getDeletionTimestamp() != null;
-      if (dying || !cluster.delete(object)) {
+      boolean terminating = object.getMetadata().getDeletionTimestamp() != null;
+      if (terminating || !cluster.delete(object)) {
         report.pending.add(ref);
       }
-      if (!dying) {
+      if (!terminating) {
         report.pruned.add(ref);
       }
     }
@@ -237,7 +236,7 @@ public final class Engine {
     return ObjectRef.of(one).isSameObjectAs(ObjectRef.of(other));
   }
 
-  /** A webhook must go before the pods that answer it, and pods before the rights they use. */
+  /** Webhooks before the pods that serve them, and pods before the permissions that they use. */
   private static int removalRank(HasMetadata object) {
     return switch (object.getKind()) {
       case "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration" -> 0;
@@ -248,18 +247,17 @@ public final class Engine {
     };
   }
 
-  /** Collects the outcome while the work goes on. */
+  /** Collects the outcome. */
   private static final class Report {
     private final List<Pair> created = new ArrayList<>();
     private final List<ObjectRef> applied = new ArrayList<>();
     private final List<ObjectRef> recreated = new ArrayList<>();
     private final List<ObjectRef> pruned = new ArrayList<>();
-    private final List<ObjectRef> unchanged = new ArrayList<>();
     private final List<ObjectRef> pending = new ArrayList<>();
     private final List<ObjectRef> conflicts = new ArrayList<>();
 
     private Outcome outcome() {
-      return new Outcome(applied, recreated, pruned, unchanged, pending, conflicts);
+      return new Outcome(applied, recreated, pruned, pending, conflicts);
     }
   }
 }

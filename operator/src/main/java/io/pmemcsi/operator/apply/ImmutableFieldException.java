@@ -3,20 +3,20 @@ package io.pmemcsi.operator.apply;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.util.regex.Pattern;
 
-/** The server refuses a change because the field may never change. */
+/** The API server rejects a change of an immutable field. */
 public final class ImmutableFieldException extends RuntimeException {
 
   private static final int UNPROCESSABLE = 422;
 
-  /** The words of the API server's validation, the same from 1.20 on. */
+  /** The messages of the API server's validation, unchanged since 1.20. */
   private static final Pattern NEVER_CHANGES =
       Pattern.compile("immutable|cannot change roleRef|updates to .*forbidden", Pattern.DOTALL);
 
   public ImmutableFieldException(ObjectRef object, Throwable cause) {
-    super(object + " cannot be changed, only made anew: " + cause.getMessage(), cause);
+    super(object + " has an immutable field and must be recreated: " + cause.getMessage(), cause);
   }
 
-  /** With another cause besides, the object could be deleted but not be created again. */
+  /** If there are other causes too, the object could be deleted but not created again. */
   static boolean isCauseOf(KubernetesClientException e) {
     if (e.getCode() != UNPROCESSABLE) {
       return false;

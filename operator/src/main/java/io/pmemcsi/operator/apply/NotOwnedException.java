@@ -1,12 +1,12 @@
 package io.pmemcsi.operator.apply;
 
-/** An object of a wanted name turned out to belong to somebody else. */
+/** An object with a desired name exists, but the owner does not own it. */
 public final class NotOwnedException extends RuntimeException {
 
   private final transient ObjectRef object;
 
   public NotOwnedException(ObjectRef object) {
-    super(object + " exists and is not ours");
+    super(object + " exists and is not owned by this resource");
     this.object = object;
   }
 

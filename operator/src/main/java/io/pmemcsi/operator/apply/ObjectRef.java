@@ -3,10 +3,10 @@ package io.pmemcsi.operator.apply;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 
 /**
- * Which object, in the words of a user.
+ * Identifies an object to users.
  *
  * @param apiVersion for example {@code apps/v1}
- * @param namespace empty for an object of the whole cluster
+ * @param namespace empty for a cluster-scoped object
  */
 public record ObjectRef(String apiVersion, String kind, String namespace, String name) {
 
@@ -19,7 +19,7 @@ public record ObjectRef(String apiVersion, String kind, String namespace, String
         object.getMetadata().getName());
   }
 
-  /** Whether both mean one object, whatever version of its API they name. */
+  /** Whether both name the same object, in any version of its API. */
   public boolean isSameObjectAs(ObjectRef other) {
     return kind.equals(other.kind)
         && group().equals(other.group())

@@ -6,17 +6,15 @@ import java.util.List;
  * What one run of the engine did.
  *
  * @param applied written because they were missing or differed
- * @param recreated deleted and created again because a difference cannot be written
- * @param pruned deleted because they are no longer wanted
- * @param unchanged found as wanted
- * @param pending on their way out, to be created again or forgotten once they are gone
- * @param conflicts of the same name but not ours: while there is one, nothing is written
+ * @param recreated deleted and created again because a field is immutable
+ * @param pruned deleted because they are no longer desired
+ * @param pending still being deleted, or to be deleted after those that are
+ * @param conflicts not owned, under a desired name: while there is one, nothing is written
  */
 public record Outcome(
     List<ObjectRef> applied,
     List<ObjectRef> recreated,
     List<ObjectRef> pruned,
-    List<ObjectRef> unchanged,
     List<ObjectRef> pending,
     List<ObjectRef> conflicts) {
 
@@ -24,12 +22,11 @@ public record Outcome(
     applied = List.copyOf(applied);
     recreated = List.copyOf(recreated);
     pruned = List.copyOf(pruned);
-    unchanged = List.copyOf(unchanged);
     pending = List.copyOf(pending);
     conflicts = List.copyOf(conflicts);
   }
 
-  /** Whether the cluster holds exactly what is wanted. */
+  /** Whether the cluster has exactly the desired objects. */
   public boolean complete() {
     return pending.isEmpty() && conflicts.isEmpty();
   }

@@ -15,31 +15,30 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Which kinds a controller makes, and the watches that report every change of such an object to its
- * owner. Only marked objects are watched, so that a big cluster does not fill the operator's
- * memory.
+ * The kinds of objects that a controller creates, and the event sources that map changes of such
+ * objects to their owner. Only objects with ownership labels are watched, to save memory.
  *
- * @param namespaces where namespaced objects are; empty for everywhere
- * @param many whether there may be thousands of objects, so that memory counts more than time
+ * @param namespaces of namespaced objects; empty for all
+ * @param compact whether to trade time for memory, because there may be thousands of objects
  */
 public record OwnedKinds(
     List<Class<? extends HasMetadata>> kinds,
     Set<String> namespaces,
-    OwnershipLabels marks,
-    boolean many) {
+    OwnershipLabels ownership,
+    boolean compact) {
 
   public OwnedKinds {
     kinds = List.copyOf(kinds);
     namespaces = Set.copyOf(namespaces);
   }
 
-  /** Kinds of which there are few objects. */
+  /** Kinds with few objects. */
   public OwnedKinds(
-      List<Class<? extends HasMetadata>> kinds, Set<String> namespaces, OwnershipLabels marks) {
-    this(kinds, namespaces, marks, false);
+      List<Class<? extends HasMetadata>> kinds, Set<String> namespaces, OwnershipLabels ownership) {
+    this(kinds, namespaces, ownership, false);
   }
 
-  /** One watch per kind. */
+  /** One event source per kind. */
   public <P extends HasMetadata> List<EventSource<?, P>> eventSources(
       EventSourceContext<P> context) {
     var sources = new ArrayList<EventSource<?, P>>();
@@ -49,7 +48,7 @@ public record OwnedKinds(
     return sources;
   }
 
-  /** An object in the caches, whoever it was made for. */
+  /** A cached object, of any owner. */
   public <P extends HasMetadata> Optional<? extends HasMetadata> find(
       Class<? extends HasMetadata> kind, ResourceID id, Context<P> context) {
     var source =
@@ -68,9 +67,9 @@ public record OwnedKinds(
     var builder =
         InformerEventSourceConfiguration.from(kind, primary)
             .withName(sourceName(kind))
-            .withLabelSelector(marks.uidLabel())
+            .withLabelSelector(ownership.uidLabel())
             .withSecondaryToPrimaryMapper(object -> owners(object, primary));
-    if (many) {
+    if (compact) {
       builder.withItemStore(
           new CompactStore<>(kind, context.getClient().getKubernetesSerialization()));
     }
@@ -82,7 +81,7 @@ public record OwnedKinds(
 
   private Set<ResourceID> owners(HasMetadata object, Class<? extends HasMetadata> primary) {
     String kind = HasMetadata.getKind(primary);
-    return marks.ownerOf(object, kind).stream()
+    return ownership.ownerOf(object, kind).stream()
         .map(
             owner ->
                 owner.get(0).isEmpty()

@@ -7,9 +7,9 @@ import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
 
 /**
- * The watch of one kind of objects. What we have just written counts as there until the watch shows
- * it. If it is deleted while the watch is interrupted the watch never shows it, nor its end: it
- * would count as there for ever.
+ * Watches one kind of owned objects. JOSDK caches an object that we wrote until its event arrives.
+ * If the object is deleted while the watch is interrupted, neither event ever arrives, and the
+ * cached object would stay for ever.
  */
 final class OwnedSource<R extends HasMetadata, P extends HasMetadata>
     extends InformerEventSource<R, P> {
@@ -18,13 +18,13 @@ final class OwnedSource<R extends HasMetadata, P extends HasMetadata>
     super(configuration, context);
   }
 
-  /** Whether we have written an object, and the watch has not shown it yet. */
-  boolean awaits(ResourceID object) {
+  /** Whether the event of our own write has not arrived yet. */
+  boolean awaitsEvent(ResourceID object) {
     return temporaryResourceCache.getResourceFromCache(object).isPresent();
   }
 
-  /** The server has it no more. */
-  void lost(R object) {
+  /** Drops an object that no longer exists on the server. */
+  void evict(R object) {
     temporaryResourceCache.onDeleteEvent(object, false);
   }
 }

@@ -5,10 +5,10 @@ import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
 
 /**
- * The resource on whose behalf objects are made.
+ * The resource that owns objects.
  *
- * @param namespace empty for a resource of the whole cluster
- * @param uid tells this resource from an earlier one of the same name
+ * @param namespace empty for a cluster-scoped resource
+ * @param uid distinguishes the resource from an earlier one with the same name
  */
 public record Owner(String apiVersion, String kind, String namespace, String name, String uid) {
 
@@ -31,8 +31,8 @@ public record Owner(String apiVersion, String kind, String namespace, String nam
   }
 
   /**
-   * Whether Kubernetes lets this resource own the object: an owner is either of the whole cluster
-   * or in the namespace of what it owns.
+   * Whether Kubernetes allows an owner reference: the owner is either cluster-scoped or in the
+   * namespace of the object.
    */
   boolean mayOwn(HasMetadata object) {
     return namespace.isEmpty() || namespace.equals(object.getMetadata().getNamespace());

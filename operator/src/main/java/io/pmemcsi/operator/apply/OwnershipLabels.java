@@ -1,16 +1,18 @@
 package io.pmemcsi.operator.apply;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
 /**
- * How an object shows whose it is: an owner reference where Kubernetes allows one, and a label with
- * the owner's uid (which also selects what is watched). An annotation with the owner's name leads
- * from the object to its owner; it is no mark by itself, because a name can be used again, and the
- * objects of an earlier resource may have been left for somebody else.
+ * How an object names its owner: an owner reference where Kubernetes allows one, and a label with
+ * the owner's uid, by which watches select objects. An annotation with the owner's name maps the
+ * object to its owner. The annotation alone is no proof of ownership: names are reused, and the
+ * objects of a deleted resource may have been kept on purpose.
  *
  * @param domain prefix of the label and the annotation, for example {@code pmem-csi.intel.com}
  */
@@ -26,8 +28,8 @@ public record OwnershipLabels(String domain) {
     return domain + "/owner";
   }
 
-  /** Adds the marks to an object that is about to be written. */
-  void put(HasMetadata object, Owner owner) {
+  /** Adds label, annotation and owner reference to an object before it is written. */
+  void addTo(HasMetadata object, Owner owner) {
     var metadata = object.getMetadata();
     metadata.setLabels(with(metadata.getLabels(), uidLabel(), owner.uid()));
     metadata.setAnnotations(with(metadata.getAnnotations(), ownerAnnotation(), description(owner)));
@@ -36,21 +38,45 @@ public record OwnershipLabels(String domain) {
     }
   }
 
-  /** Whether an object on the server was made for this very owner. */
-  public boolean on(HasMetadata object, Owner owner) {
+  /** Whether an object on the server belongs to this very owner. */
+  public boolean isOwnedBy(HasMetadata object, Owner owner) {
     var metadata = object.getMetadata();
     boolean referenced =
         metadata.getOwnerReferences() != null
             && metadata.getOwnerReferences().stream()
                 .anyMatch(reference -> reference.getUid().equals(owner.uid()));
-    boolean labelled =
-        metadata.getLabels() != null && owner.uid().equals(metadata.getLabels().get(uidLabel()));
-    return referenced || labelled;
+    return referenced || ownerUid(object).filter(owner.uid()::equals).isPresent();
+  }
+
+  /** The uid in the label. */
+  Optional<String> ownerUid(HasMetadata object) {
+    return Optional.ofNullable(object.getMetadata().getLabels())
+        .map(labels -> labels.get(uidLabel()));
+  }
+
+  /** The owner's objects as the server has them now, except copies that users made. */
+  List<HasMetadata> list(
+      KubernetesClient client,
+      List<Class<? extends HasMetadata>> kinds,
+      Owner owner,
+      String fieldManager) {
+    var result = new ArrayList<HasMetadata>();
+    for (Class<? extends HasMetadata> kind : kinds) {
+      result.addAll(
+          client
+              .resources(kind)
+              .inAnyNamespace()
+              .withLabel(uidLabel(), owner.uid())
+              .list()
+              .getItems());
+    }
+    result.removeIf(object -> isCopy(object, fieldManager));
+    return result;
   }
 
   /**
-   * Whether somebody else made this object from one of ours, marks included, as people do with
-   * {@code kubectl get -o yaml} to get a second one: we have never written it.
+   * Whether a user copied this object from one of ours, labels included, for example with {@code
+   * kubectl get -o yaml}: our field manager never wrote it.
    */
   static boolean isCopy(HasMetadata object, String fieldManager) {
     var writers = object.getMetadata().getManagedFields();
@@ -62,7 +88,7 @@ public record OwnershipLabels(String domain) {
     return String.join("/", owner.kind(), owner.namespace(), owner.name());
   }
 
-  /** Namespace (empty for none) and name of the owner of this kind, as an object says it. */
+  /** Namespace (empty for none) and name of the owner of this kind, from the annotation. */
   Optional<List<String>> ownerOf(HasMetadata object, String kind) {
     var annotations = object.getMetadata().getAnnotations();
     String owner = annotations == null ? null : annotations.get(ownerAnnotation());

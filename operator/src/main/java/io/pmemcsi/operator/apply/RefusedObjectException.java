@@ -5,7 +5,7 @@ import io.fabric8.kubernetes.api.model.StatusCause;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.util.List;
 
-/** The server will not have an object as it is wanted. */
+/** The API server does not accept a desired object. */
 public final class RefusedObjectException extends KubernetesClientException {
 
   private final transient HasMetadata object;
@@ -30,12 +30,12 @@ public final class RefusedObjectException extends KubernetesClientException {
             : List.copyOf(refusal.getStatus().getDetails().getCauses());
   }
 
-  /** What was wanted. */
+  /** The desired object. */
   public HasMetadata object() {
     return object;
   }
 
-  /** Field by field, if the server tells. */
+  /** Per field, if the server says so. */
   public List<StatusCause> causes() {
     return causes;
   }

@@ -1,7 +1,9 @@
 /**
- * Brings a cluster to a list of wanted objects and keeps it there. Nothing here knows what the
- * objects are for, or which resource asked for them. Start reading with {@link
- * io.pmemcsi.operator.apply.Engine}.
+ * Applies the desired objects of a resource to the cluster: ownership, drift, back-off, prune.
+ * Nothing here knows what the objects are for, or which kind of resource owns them. Start reading
+ * with {@link io.pmemcsi.operator.apply.Engine}; {@code Cluster} is what it needs of a cluster,
+ * {@code ApiCluster} the real one, {@code DryRunCluster} the one of {@code diff}. Field ownership
+ * of server-side apply is in {@code ssa}.
  */
 @NullMarked
 package io.pmemcsi.operator.apply;

@@ -9,20 +9,20 @@ public final class ContendedObject {
 
   private ContendedObject() {}
 
-  public static String describe(List<DriftBackoff.Dispute> disputes) {
-    return disputes.stream().map(ContendedObject::describe).collect(Collectors.joining("; "))
+  public static String describe(List<DriftBackoff.Contention> contentions) {
+    return contentions.stream().map(ContendedObject::describe).collect(Collectors.joining("; "))
         + ": let it leave the object alone, or set here what it wants; it is now set back every"
-        + " %d seconds only".formatted(DriftBackoff.PAUSE.toSeconds());
+        + " %d seconds only".formatted(DriftBackoff.INTERVAL.toSeconds());
   }
 
-  private static String describe(DriftBackoff.Dispute dispute) {
-    return dispute.rivals().isEmpty()
+  private static String describe(DriftBackoff.Contention contention) {
+    return contention.managers().isEmpty()
         ? "%s is deleted again and again (the audit log of the API server tells by whom)"
-            .formatted(dispute.object())
+            .formatted(contention.object())
         : "%s is changed again and again by %s"
             .formatted(
-                dispute.object(),
-                dispute.rivals().stream()
+                contention.object(),
+                contention.managers().stream()
                     .map("\"%s\""::formatted)
                     .collect(Collectors.joining(", ")));
   }

@@ -81,7 +81,7 @@ public final class NotOwnedObjects {
 
   private static Optional<HasMetadata> find(
       ObjectRef object, DesiredState blueprint, KubernetesClient client) {
-    return blueprint.wanted().stream()
+    return blueprint.objects().stream()
         .filter(wanted -> ObjectRef.of(wanted).isSameObjectAs(object))
         .findFirst()
         .flatMap(wanted -> Optional.ofNullable(client.resource(wanted).get()));

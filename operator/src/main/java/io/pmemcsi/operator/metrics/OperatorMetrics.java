@@ -85,7 +85,7 @@ public final class OperatorMetrics implements Metrics, OutcomeListener {
     running.inc();
     runs.labelValues(resource.getKind()).inc();
     if (resource.getMetadata().getNamespace() == null) {
-      // the name without a namespace says which resource only for those of the whole cluster
+      // the metric has no namespace label, so only cluster-scoped resources are unique
       reconciles.computeIfAbsent(Identity.of(resource), key -> new AtomicLong()).incrementAndGet();
     }
   }
@@ -95,7 +95,7 @@ public final class OperatorMetrics implements Metrics, OutcomeListener {
     if (started.get()) {
       running.dec();
     } else {
-      // a resource that went while it waited is finished without having been started
+      // a resource that was deleted while queued finishes without a start
       waiting.dec();
     }
     started.remove();
@@ -131,7 +131,7 @@ public final class OperatorMetrics implements Metrics, OutcomeListener {
   }
 
   @Override
-  public void brought(HasMetadata resource, Outcome outcome) {
+  public void applied(HasMetadata resource, Outcome outcome) {
     String kind = resource.getKind();
     applied.labelValues(kind).inc(outcome.applied().size() + (double) outcome.recreated().size());
     pruned.labelValues(kind).inc(outcome.pruned().size());
@@ -139,7 +139,7 @@ public final class OperatorMetrics implements Metrics, OutcomeListener {
   }
 
   @Override
-  public void owns(HasMetadata resource, List<HasMetadata> objects) {
+  public void ownedObjects(HasMetadata resource, List<HasMetadata> objects) {
     subResources.set(Identity.of(resource), objects);
   }
 
@@ -149,7 +149,7 @@ public final class OperatorMetrics implements Metrics, OutcomeListener {
   }
 
   @Override
-  public void gone(HasMetadata resource) {
+  public void deleted(HasMetadata resource) {
     forget(Identity.of(resource)::equals);
   }
 

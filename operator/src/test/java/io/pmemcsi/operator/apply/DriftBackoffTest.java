@@ -19,94 +19,94 @@ class DriftBackoffTest {
 
   private Instant now = Instant.parse("2030-01-01T00:00:00Z");
   private final InstantSource clock = () -> now;
-  private final DriftBackoff disputes = new DriftBackoff(clock.withZone(ZoneOffset.UTC));
+  private final DriftBackoff backoff = new DriftBackoff(clock.withZone(ZoneOffset.UTC));
 
   @Test
-  void fewChangesAreNoDispute() {
-    mend(4, Duration.ofSeconds(1));
+  void fewRevertsAreNoContention() {
+    revert(4, Duration.ofSeconds(1));
 
-    assertThat(page().rests(OBJECT)).isFalse();
-    assertThat(disputes.of(OWNER)).isEmpty();
+    assertThat(history().inBackoff(OBJECT)).isFalse();
+    assertThat(backoff.contentions(OWNER)).isEmpty();
   }
 
   @Test
-  void changesNowAndThenAreNoDispute() {
-    mend(50, Duration.ofSeconds(20));
+  void rareRevertsAreNoContention() {
+    revert(50, Duration.ofSeconds(20));
 
-    assertThat(page().rests(OBJECT)).isFalse();
-    assertThat(disputes.of(OWNER)).isEmpty();
+    assertThat(history().inBackoff(OBJECT)).isFalse();
+    assertThat(backoff.contentions(OWNER)).isEmpty();
   }
 
   @Test
-  void disputedObjectRestsAndIsMendedAgainAfterAPause() {
-    mend(5, Duration.ofSeconds(1));
-    assertThat(page().rests(OBJECT)).isTrue();
-    assertThat(disputes.of(OWNER))
-        .containsExactly(new DriftBackoff.Dispute(ObjectRef.of(OBJECT), List.of("rival")));
+  void contendedObjectIsRevertedOncePerInterval() {
+    revert(5, Duration.ofSeconds(1));
+    assertThat(history().inBackoff(OBJECT)).isTrue();
+    assertThat(backoff.contentions(OWNER))
+        .containsExactly(new DriftBackoff.Contention(ObjectRef.of(OBJECT), List.of("other")));
 
-    now = now.plus(DriftBackoff.PAUSE);
+    now = now.plus(DriftBackoff.INTERVAL);
 
-    assertThat(page().rests(OBJECT)).isFalse();
-    page().mended(OBJECT, List.of("rival"));
-    assertThat(page().rests(OBJECT)).isTrue();
-    assertThat(disputes.of(OWNER)).hasSize(1);
+    assertThat(history().inBackoff(OBJECT)).isFalse();
+    history().reverted(OBJECT, List.of("other"));
+    assertThat(history().inBackoff(OBJECT)).isTrue();
+    assertThat(backoff.contentions(OWNER)).hasSize(1);
   }
 
   @Test
-  void disputeEndsWhenTheObjectHasStayedAsWantedForAPause() {
-    mend(5, Duration.ofSeconds(1));
+  void contentionEndsAfterAnIntervalWithoutDrift() {
+    revert(5, Duration.ofSeconds(1));
 
-    page().found(OBJECT);
-    assertThat(disputes.of(OWNER)).hasSize(1);
+    history().observed(OBJECT);
+    assertThat(backoff.contentions(OWNER)).hasSize(1);
 
-    now = now.plus(DriftBackoff.PAUSE);
-    page().found(OBJECT);
-    assertThat(disputes.of(OWNER)).isEmpty();
+    now = now.plus(DriftBackoff.INTERVAL);
+    history().observed(OBJECT);
+    assertThat(backoff.contentions(OWNER)).isEmpty();
   }
 
   @Test
-  void disputedObjectDoesNotRestLongerWhenTheClockIsSetBack() {
-    mend(5, Duration.ofSeconds(1));
+  void backoffDoesNotLastLongerWhenTheClockIsSetBack() {
+    revert(5, Duration.ofSeconds(1));
 
     now = now.minus(Duration.ofHours(1));
 
-    assertThat(page().rests(OBJECT)).isFalse();
+    assertThat(history().inBackoff(OBJECT)).isFalse();
   }
 
   @Test
-  void whatTheOwnerWantsNowIsWrittenAtOnce() {
-    mend(5, Duration.ofSeconds(1));
+  void newGenerationIsAppliedAtOnce() {
+    revert(5, Duration.ofSeconds(1));
 
-    assertThat(disputes.page(OWNER, 2).rests(OBJECT)).isFalse();
-    assertThat(disputes.of(OWNER)).isEmpty();
+    assertThat(backoff.history(OWNER, 2).inBackoff(OBJECT)).isFalse();
+    assertThat(backoff.contentions(OWNER)).isEmpty();
   }
 
   @Test
-  void objectsAndOwnersAreToldApart() {
-    mend(5, Duration.ofSeconds(1));
+  void objectsAndOwnersAreSeparate() {
+    revert(5, Duration.ofSeconds(1));
     var other = new ConfigMapBuilder().withNewMetadata().withName("other").endMetadata().build();
 
-    assertThat(page().rests(other)).isFalse();
-    assertThat(disputes.of(new Owner("v1", "Kind", "", "name", "another"))).isEmpty();
-    disputes.forget(OWNER);
-    assertThat(disputes.of(OWNER)).isEmpty();
+    assertThat(history().inBackoff(other)).isFalse();
+    assertThat(backoff.contentions(new Owner("v1", "Kind", "", "name", "another"))).isEmpty();
+    backoff.forget(OWNER);
+    assertThat(backoff.contentions(OWNER)).isEmpty();
   }
 
   @Test
-  void onlyTheFirstLookAtWhatTheOwnerWantsIsTheFirst() {
-    assertThat(page().first()).isTrue();
-    assertThat(page().first()).isFalse();
-    assertThat(disputes.page(OWNER, 2).first()).isTrue();
+  void onlyTheFirstReconciliationOfAGenerationIsNew() {
+    assertThat(history().isNew()).isTrue();
+    assertThat(history().isNew()).isFalse();
+    assertThat(backoff.history(OWNER, 2).isNew()).isTrue();
   }
 
-  private void mend(int times, Duration apart) {
+  private void revert(int times, Duration apart) {
     for (int i = 0; i < times; i++) {
       now = now.plus(apart);
-      page().mended(OBJECT, List.of("rival"));
+      history().reverted(OBJECT, List.of("other"));
     }
   }
 
-  private DriftBackoff.Page page() {
-    return disputes.page(OWNER, 1);
+  private DriftBackoff.History history() {
+    return backoff.history(OWNER, 1);
   }
 }

@@ -27,8 +27,8 @@ class EngineTest {
   private final Memory cluster = new Memory();
 
   @Test
-  void missingObjectsAreCreatedInOrderAndMarked() {
-    Outcome outcome = bring(OWNER, map("one", "1"), map("two", "2"));
+  void missingObjectsAreCreatedInOrderWithOwnershipLabels() {
+    Outcome outcome = apply(OWNER, map("one", "1"), map("two", "2"));
 
     assertThat(outcome.applied()).extracting(ObjectRef::name).containsExactly("one", "two");
     HasMetadata one = cluster.object("one");
@@ -39,52 +39,51 @@ class EngineTest {
 
   @Test
   void nothingIsWrittenWhenNothingDiffers() {
-    bring(OWNER, map("one", "1"));
+    apply(OWNER, map("one", "1"));
     cluster.calls.clear();
 
-    Outcome outcome = bring(OWNER, map("one", "1"));
+    Outcome outcome = apply(OWNER, map("one", "1"));
 
-    assertThat(outcome.unchanged()).hasSize(1);
     assertThat(outcome.changedSomething()).isFalse();
     assertThat(cluster.calls).isEmpty();
   }
 
   @Test
-  void oneForeignObjectKeepsEverythingFromBeingWritten() {
-    cluster.objects.put("two", map("two", "theirs"));
+  void nothingIsWrittenIfOneObjectIsNotOwned() {
+    cluster.objects.put("two", map("two", "other"));
 
-    Outcome outcome = bring(OWNER, map("one", "1"), map("two", "2"));
+    Outcome outcome = apply(OWNER, map("one", "1"), map("two", "2"));
 
     assertThat(outcome.conflicts()).extracting(ObjectRef::name).containsExactly("two");
     assertThat(cluster.calls).isEmpty();
   }
 
   @Test
-  void objectsOfAnotherOwnerAreForeign() {
-    bring(OTHER, map("one", "1"));
+  void objectsOfAnotherOwnerAreNotOwned() {
+    apply(OTHER, map("one", "1"));
 
-    assertThat(bring(OWNER, map("one", "1")).conflicts()).hasSize(1);
+    assertThat(apply(OWNER, map("one", "1")).conflicts()).hasSize(1);
   }
 
   @Test
-  void foreignObjectThatAppearsMeanwhileIsAConflictToo() {
+  void objectThatAppearsDuringTheApplyIsAConflict() {
     cluster.appearing = Optional.of("two");
 
-    Outcome outcome = bring(OWNER, map("one", "1"), map("two", "2"));
+    Outcome outcome = apply(OWNER, map("one", "1"), map("two", "2"));
 
     assertThat(outcome.applied()).extracting(ObjectRef::name).containsExactly("one");
     assertThat(outcome.conflicts()).extracting(ObjectRef::name).containsExactly("two");
   }
 
   @Test
-  void whatIsNoLongerWantedIsRemovedAndOthersAreNot() {
-    bring(OTHER, map("theirs", "1"));
-    bring(OWNER, map("one", "1"), map("two", "2"));
+  void objectsThatAreNoLongerDesiredArePruned() {
+    apply(OTHER, map("other", "1"));
+    apply(OWNER, map("one", "1"), map("two", "2"));
 
-    Outcome outcome = bring(OWNER, map("two", "2"));
+    Outcome outcome = apply(OWNER, map("two", "2"));
 
     assertThat(outcome.pruned()).extracting(ObjectRef::name).containsExactly("one");
-    assertThat(cluster.objects).containsOnlyKeys("theirs", "two");
+    assertThat(cluster.objects).containsOnlyKeys("other", "two");
   }
 
   @Test
@@ -92,30 +91,30 @@ class EngineTest {
     ConfigMap elsewhere = map("one", "1");
     elsewhere.getMetadata().setNamespace("elsewhere");
 
-    bring(OWNER, elsewhere);
-    Outcome outcome = bring(OWNER);
+    apply(OWNER, elsewhere);
+    Outcome outcome = apply(OWNER);
 
     assertThat(outcome.pruned()).hasSize(1);
   }
 
   @Test
-  void whatCannotBeChangedIsMadeAnew() {
-    bring(OWNER, map("one", "1"));
+  void objectWithAChangedImmutableFieldIsRecreated() {
+    apply(OWNER, map("one", "1"));
     cluster.immutable = true;
 
-    Outcome outcome = bring(OWNER, map("one", "2"));
+    Outcome outcome = apply(OWNER, map("one", "2"));
 
     assertThat(outcome.recreated()).hasSize(1);
-    assertThat(cluster.calls).endsWith("delete one", "create one", "take over one");
+    assertThat(cluster.calls).endsWith("delete one", "create one", "claim one");
   }
 
   @Test
-  void objectOnItsWayOutIsWaitedFor() {
-    bring(OWNER, map("one", "1"));
+  void terminatingObjectIsPending() {
+    apply(OWNER, map("one", "1"));
     cluster.object("one").getMetadata().setDeletionTimestamp("2030-01-01T00:00:00Z");
     cluster.calls.clear();
 
-    Outcome outcome = bring(OWNER, map("one", "2"));
+    Outcome outcome = apply(OWNER, map("one", "2"));
 
     assertThat(outcome.pending()).hasSize(1);
     assertThat(outcome.complete()).isFalse();
@@ -123,29 +122,29 @@ class EngineTest {
   }
 
   @Test
-  void formerObjectsAreRemovedOnlyIfOwned() {
+  void legacyObjectsArePrunedOnlyIfOwned() {
     ConfigMap owned = map("old", "1");
     owned.getMetadata().setOwnerReferences(List.of(OWNER.reference()));
     cluster.objects.put("old", owned);
-    cluster.objects.put("foreign", map("foreign", "1"));
+    cluster.objects.put("not-owned", map("not-owned", "1"));
 
     Outcome outcome =
-        engine.bring(
+        engine.apply(
             OWNER,
-            new DesiredState(List.of(), List.of(map("old", ""), map("foreign", ""))),
+            new DesiredState(List.of(), List.of(map("old", ""), map("not-owned", ""))),
             cluster);
 
     assertThat(outcome.pruned()).extracting(ObjectRef::name).containsExactly("old");
-    assertThat(cluster.objects).containsOnlyKeys("foreign");
+    assertThat(cluster.objects).containsOnlyKeys("not-owned");
   }
 
-  /** Its annotation says the same as ours would, but it may have been left for somebody else. */
+  /** Its annotation has the same owner name, but the object may have been kept on purpose. */
   @Test
-  void objectOfAnEarlierResourceOfTheSameNameIsForeign() {
-    bring(new Owner("example.com/v1", "Thing", "ns", "a", "uid-before"), map("one", "1"));
+  void objectOfAnEarlierResourceWithTheSameNameIsNotOwned() {
+    apply(new Owner("example.com/v1", "Thing", "ns", "a", "uid-before"), map("one", "1"));
     cluster.calls.clear();
 
-    assertThat(bring(OWNER, map("one", "1")).conflicts()).hasSize(1);
+    assertThat(apply(OWNER, map("one", "1")).conflicts()).hasSize(1);
     engine.remove(OWNER, cluster);
 
     assertThat(cluster.calls).isEmpty();
@@ -157,7 +156,7 @@ class EngineTest {
 
     assertThatThrownBy(
             () ->
-                engine.bring(
+                engine.apply(
                     OWNER,
                     DesiredState.of(List.of(map("one", "1"), map("two", "2"))),
                     object -> object.getMetadata().getName().equals("two"),
@@ -165,32 +164,31 @@ class EngineTest {
         .isInstanceOf(RefusedObjectException.class)
         .hasMessageContaining("ConfigMap \"two\"")
         .hasMessageContaining("port is taken");
-    assertThat(cluster.calls).containsExactly("rehearse two");
+    assertThat(cluster.calls).containsExactly("dry-run two");
   }
 
   @Test
-  void createdObjectsAreTakenOverWhenAllAreThere() {
-    bring(OWNER, map("one", "1"), map("two", "2"));
+  void fieldsAreClaimedAfterAllObjectsAreCreated() {
+    apply(OWNER, map("one", "1"), map("two", "2"));
 
-    assertThat(cluster.calls)
-        .containsExactly("create one", "create two", "take over one", "take over two");
+    assertThat(cluster.calls).containsExactly("create one", "create two", "claim one", "claim two");
   }
 
   @Test
-  void removingTakesEverythingOfTheOwner() {
-    bring(OTHER, map("theirs", "1"));
-    bring(OWNER, map("one", "1"));
+  void removalDeletesAllObjectsOfTheOwner() {
+    apply(OTHER, map("other", "1"));
+    apply(OWNER, map("one", "1"));
 
     engine.remove(OWNER, cluster);
 
-    assertThat(cluster.objects).containsOnlyKeys("theirs");
+    assertThat(cluster.objects).containsOnlyKeys("other");
   }
 
   @Test
-  void removalTakesAlongWhatNoWatchHasShownYet() {
-    bring(OTHER, map("theirs", "1"));
-    bring(OWNER, map("one", "1"), map("two", "1"));
-    cluster.unseen = Set.of("two", "theirs");
+  void removalDeletesObjectsThatNoCacheHasYet() {
+    apply(OTHER, map("other", "1"));
+    apply(OWNER, map("one", "1"), map("two", "1"));
+    cluster.uncached = Set.of("two", "other");
     cluster.calls.clear();
 
     assertThat(engine.remove(OWNER, cluster).complete()).isTrue();
@@ -199,8 +197,8 @@ class EngineTest {
   }
 
   @Test
-  void removalIsNotCompleteWhileAnObjectIsOnItsWayOut() {
-    bring(OWNER, map("one", "1"), map("two", "1"));
+  void removalIsNotCompleteWhileAnObjectTerminates() {
+    apply(OWNER, map("one", "1"), map("two", "1"));
     cluster.object("one").getMetadata().setDeletionTimestamp("2030-01-01T00:00:00Z");
     cluster.calls.clear();
 
@@ -212,9 +210,9 @@ class EngineTest {
   }
 
   @Test
-  void onlyOwnObjectsAreReleased() {
-    bring(OWNER, map("one", "1"));
-    cluster.objects.put("theirs", map("theirs", "1"));
+  void onlyOwnedObjectsAreReleased() {
+    apply(OWNER, map("one", "1"));
+    cluster.objects.put("other", map("other", "1"));
     cluster.calls.clear();
 
     engine.release(OWNER, cluster);
@@ -223,9 +221,9 @@ class EngineTest {
   }
 
   @Test
-  void objectsThatNoWatchHasShownAreReleasedToo() {
-    bring(OWNER, map("one", "1"), map("two", "1"));
-    cluster.unseen = Set.of("two");
+  void objectsThatNoCacheHasYetAreReleasedToo() {
+    apply(OWNER, map("one", "1"), map("two", "1"));
+    cluster.uncached = Set.of("two");
     cluster.calls.clear();
 
     engine.release(OWNER, cluster);
@@ -234,30 +232,30 @@ class EngineTest {
   }
 
   @Test
-  void oneObjectCannotBeWantedTwice() {
+  void objectCannotBeDesiredTwice() {
     assertThatThrownBy(() -> DesiredState.of(List.of(map("one", "1"), map("one", "2"))))
-        .hasMessageContaining("is wanted twice");
+        .hasMessageContaining("is desired twice");
   }
 
-  private Outcome bring(Owner owner, HasMetadata... wanted) {
-    return engine.bring(owner, DesiredState.of(List.of(wanted)), cluster);
+  private Outcome apply(Owner owner, HasMetadata... desired) {
+    return engine.apply(owner, DesiredState.of(List.of(desired)), cluster);
   }
 
   @Test
-  void whatSomebodyDeletesEachTimeIsLeftOutForAWhile() {
-    cluster.resting = Set.of("one");
+  void objectInBackoffIsNotCreated() {
+    cluster.backingOff = Set.of("one");
 
-    Outcome outcome = bring(OWNER, map("one", "1"), map("two", "2"));
+    Outcome outcome = apply(OWNER, map("one", "1"), map("two", "2"));
     engine.restore(OWNER, map("one", "1"), cluster);
 
-    assertThat(cluster.calls).containsExactly("create two", "take over two");
+    assertThat(cluster.calls).containsExactly("create two", "claim two");
     assertThat(outcome.applied()).hasSize(1);
   }
 
-  /** A new authority would be issued at each look, and told to the webhook. */
+  /** Otherwise each reconciliation would issue a new CA and write it to the webhook. */
   @Test
-  void nothingIsMadeOfASecretThatSomebodyUndoesEachTime() {
-    cluster.resting = Set.of("secret");
+  void nothingIsWrittenAfterASecretInBackoff() {
+    cluster.backingOff = Set.of("secret");
     var secret =
         new SecretBuilder()
             .withNewMetadata()
@@ -266,27 +264,27 @@ class EngineTest {
             .endMetadata()
             .build();
 
-    engine.bring(
+    engine.apply(
         OWNER, DesiredState.of(List.of(map("one", "1"), secret, map("two", "2"))), cluster);
 
-    assertThat(cluster.calls).containsExactly("create one", "take over one");
+    assertThat(cluster.calls).containsExactly("create one", "claim one");
   }
 
   @Test
-  void onlyWhatIsGoneIsRestored() {
-    bring(OWNER, map("one", "1"), map("two", "2"));
+  void onlyMissingObjectsAreRestored() {
+    apply(OWNER, map("one", "1"), map("two", "2"));
     cluster.objects.remove("one");
     cluster.calls.clear();
 
     engine.restore(OWNER, map("one", "again"), cluster);
     engine.restore(OWNER, map("two", "changed"), cluster);
 
-    assertThat(cluster.calls).containsExactly("create one", "take over one");
+    assertThat(cluster.calls).containsExactly("create one", "claim one");
   }
 
   @Test
-  void foreignObjectInPlaceOfWhatIsGoneStays() {
-    cluster.objects.put("one", map("one", "of somebody else"));
+  void objectThatIsNotOwnedIsNotRestored() {
+    cluster.objects.put("one", map("one", "of another owner"));
 
     Outcome outcome = engine.restore(OWNER, map("one", "1"), cluster);
 
@@ -310,8 +308,8 @@ class EngineTest {
     private final List<String> calls = new ArrayList<>();
     private Optional<String> appearing = Optional.empty();
     private Optional<String> refused = Optional.empty();
-    private Set<String> unseen = Set.of();
-    private Set<String> resting = Set.of();
+    private Set<String> uncached = Set.of();
+    private Set<String> backingOff = Set.of();
     private boolean immutable;
 
     HasMetadata object(String name) {
@@ -319,70 +317,70 @@ class EngineTest {
     }
 
     @Override
-    public Optional<HasMetadata> find(HasMetadata wanted) {
-      return Optional.ofNullable(objects.get(wanted.getMetadata().getName()));
+    public Optional<HasMetadata> find(HasMetadata desired) {
+      return Optional.ofNullable(objects.get(desired.getMetadata().getName()));
     }
 
     @Override
     public List<HasMetadata> ownedBy(Owner owner) {
       return objects.values().stream()
-          .filter(object -> !unseen.contains(object.getMetadata().getName()))
+          .filter(object -> !uncached.contains(object.getMetadata().getName()))
           .toList();
     }
 
     @Override
-    public List<HasMetadata> uncollected(Owner owner) {
+    public List<HasMetadata> notGarbageCollected(Owner owner) {
       return List.copyOf(objects.values());
     }
 
     @Override
-    public List<HasMetadata> collected(Owner owner) {
+    public List<HasMetadata> garbageCollected(Owner owner) {
       return List.copyOf(objects.values());
     }
 
     @Override
-    public boolean matches(HasMetadata actual, HasMetadata wanted) {
-      return actual.equals(wanted);
+    public boolean matches(HasMetadata actual, HasMetadata desired) {
+      return actual.equals(desired);
     }
 
     @Override
-    public boolean rests(HasMetadata wanted) {
-      return resting.contains(wanted.getMetadata().getName());
+    public boolean inBackoff(HasMetadata desired) {
+      return backingOff.contains(desired.getMetadata().getName());
     }
 
     @Override
-    public HasMetadata create(HasMetadata wanted) {
-      String name = wanted.getMetadata().getName();
+    public HasMetadata create(HasMetadata desired) {
+      String name = desired.getMetadata().getName();
       if (appearing.filter(name::equals).isPresent()) {
-        throw new NotOwnedException(ObjectRef.of(wanted));
+        throw new NotOwnedException(ObjectRef.of(desired));
       }
       calls.add("create " + name);
-      objects.put(name, wanted);
-      return wanted;
+      objects.put(name, desired);
+      return desired;
     }
 
     @Override
-    public void takeOver(HasMetadata created, HasMetadata wanted) {
-      calls.add("take over " + created.getMetadata().getName());
+    public void claimFields(HasMetadata created, HasMetadata desired) {
+      calls.add("claim " + created.getMetadata().getName());
     }
 
     @Override
-    public void rehearse(HasMetadata wanted) {
-      String name = wanted.getMetadata().getName();
-      calls.add("rehearse " + name);
+    public void dryRun(HasMetadata desired) {
+      String name = desired.getMetadata().getName();
+      calls.add("dry-run " + name);
       if (refused.filter(name::equals).isPresent()) {
-        throw new RefusedObjectException(wanted, new KubernetesClientException("port is taken"));
+        throw new RefusedObjectException(desired, new KubernetesClientException("port is taken"));
       }
     }
 
     @Override
-    public void apply(HasMetadata actual, HasMetadata wanted) {
+    public void apply(HasMetadata actual, HasMetadata desired) {
       if (immutable) {
         throw new ImmutableFieldException(
-            ObjectRef.of(wanted), new IllegalStateException("field is immutable"));
+            ObjectRef.of(desired), new IllegalStateException("field is immutable"));
       }
-      calls.add("apply " + wanted.getMetadata().getName());
-      objects.put(wanted.getMetadata().getName(), wanted);
+      calls.add("apply " + desired.getMetadata().getName());
+      objects.put(desired.getMetadata().getName(), desired);
     }
 
     @Override

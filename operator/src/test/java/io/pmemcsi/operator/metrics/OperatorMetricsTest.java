@@ -33,8 +33,8 @@ class OperatorMetricsTest {
   void resourcesOfOneNameAndTwoKindsAreToldApart() {
     metrics.phase(pmem, "Running");
     metrics.phase(generic, "Failed");
-    metrics.owns(pmem, List.of(object("of-pmem")));
-    metrics.owns(generic, List.of(object("of-generic")));
+    metrics.ownedObjects(pmem, List.of(object("of-pmem")));
+    metrics.ownedObjects(generic, List.of(object("of-generic")));
 
     assertThat(text())
         .contains("resources{kind=\"PmemCSIDeployment\",phase=\"Running\"} 1.0")
@@ -52,7 +52,7 @@ class OperatorMetricsTest {
         .contains("kind=\"CSIDriverDeployment\"")
         .contains("of-generic");
 
-    metrics.gone(generic);
+    metrics.deleted(generic);
 
     assertThat(text()).doesNotContain("CSIDriverDeployment").doesNotContain("of-generic");
   }
@@ -93,10 +93,8 @@ class OperatorMetricsTest {
   @Test
   void objectsAreCountedByWhatBecameOfThem() {
     var ref = new ObjectRef("v1", "Service", "", "a");
-    metrics.brought(
-        pmem,
-        new Outcome(
-            List.of(ref, ref), List.of(ref), List.of(ref), List.of(), List.of(), List.of(ref)));
+    metrics.applied(
+        pmem, new Outcome(List.of(ref, ref), List.of(ref), List.of(ref), List.of(), List.of(ref)));
 
     assertThat(text())
         .contains("pmem_csi_operator_objects_applied_total{kind=\"PmemCSIDeployment\"} 3.0")

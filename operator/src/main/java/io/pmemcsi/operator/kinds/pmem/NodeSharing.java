@@ -4,7 +4,6 @@ import io.pmemcsi.api.SharedSettings;
 import io.pmemcsi.api.pmem.DeploymentCondition;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
-import io.pmemcsi.operator.guard.NodeConflict;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

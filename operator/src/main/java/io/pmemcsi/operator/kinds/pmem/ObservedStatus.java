@@ -76,7 +76,7 @@ record ObservedStatus(
   }
 
   /** The same while others set objects back each time that we have mended them. */
-  ObservedStatus contested(List<DriftBackoff.Dispute> disputes) {
+  ObservedStatus contested(List<DriftBackoff.Contention> disputes) {
     String told = ContendedObject.describe(disputes);
     return notDeployed(told)
         .and(condition(CONTESTED, true, "Another controller changes objects of the driver.", told));

@@ -5,8 +5,8 @@ import static io.pmemcsi.api.pmem.PmemCSIDeploymentStatus.PHASE_RUNNING;
 
 import io.pmemcsi.api.pmem.DeploymentCondition;
 import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
+import io.pmemcsi.operator.deletion.DeletionDecision;
 import io.pmemcsi.operator.events.EventMessage;
-import io.pmemcsi.operator.guard.DeletionDecision;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;

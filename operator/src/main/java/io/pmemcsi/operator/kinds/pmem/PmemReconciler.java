@@ -19,12 +19,12 @@ import io.pmemcsi.operator.controller.BlockedDeletion;
 import io.pmemcsi.operator.controller.ErrorReporter;
 import io.pmemcsi.operator.controller.RequeueSource;
 import io.pmemcsi.operator.controller.StatusPublisher;
+import io.pmemcsi.operator.deletion.DeletionDecision;
+import io.pmemcsi.operator.deletion.DeletionGuard;
 import io.pmemcsi.operator.events.EventWriter;
 import io.pmemcsi.operator.facts.ClusterFacts;
-import io.pmemcsi.operator.guard.DeletionDecision;
-import io.pmemcsi.operator.guard.DeletionGuard;
-import io.pmemcsi.operator.guard.UsageReader;
 import io.pmemcsi.operator.metrics.OutcomeListener;
+import io.pmemcsi.operator.usage.UsageReader;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
@@ -108,12 +108,12 @@ public final class PmemReconciler
         context,
         () ->
             switch (mayGo(resource, context)) {
-              case DeletionDecision.Go() -> remove(resource, context);
+              case DeletionDecision.Allow() -> remove(resource, context);
               case DeletionDecision.Hold hold -> {
                 BlockedDeletion.inBackground(resource, context.getClient());
                 ObservedStatus found = walk.round(resource, context).found().and(held(hold));
                 status.publish(resource, found, context.getClient());
-                yield DeleteControl.noFinalizerRemoval().rescheduleAfter(hold.again());
+                yield DeleteControl.noFinalizerRemoval().rescheduleAfter(hold.requeueAfter());
               }
             });
   }
@@ -123,7 +123,7 @@ public final class PmemReconciler
     String driver = resource.getMetadata().getName();
     return hasDriver(Owner.of(resource), driver, new ApiCluster<>(context, watches.owned()))
         ? guard.decide(resource, resource.getSpec().deletionPolicy(), driver)
-        : new DeletionDecision.Go();
+        : new DeletionDecision.Allow();
   }
 
   /** What an earlier release made is in no cache. */
@@ -132,7 +132,7 @@ public final class PmemReconciler
     return !cluster.ownedBy(owner).isEmpty()
         || cluster
             .find(new CSIDriverBuilder().withNewMetadata().withName(driver).endMetadata().build())
-            .filter(found -> PmemEventSources.MARKS.on(found, owner))
+            .filter(found -> PmemEventSources.MARKS.isOwnedBy(found, owner))
             .isPresent();
   }
 
@@ -140,7 +140,7 @@ public final class PmemReconciler
     Outcome outcome =
         PmemReconciliation.engine(context)
             .remove(Owner.of(resource), new ApiCluster<>(context, watches.owned()));
-    listener.brought(resource, outcome);
+    listener.applied(resource, outcome);
     if (!outcome.complete()) {
       ObservedStatus found =
           new ObservedStatus(

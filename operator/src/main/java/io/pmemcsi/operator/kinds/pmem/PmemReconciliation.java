@@ -194,11 +194,11 @@ final class PmemReconciliation {
     try {
       outcome =
           engine(context)
-              .bring(
+              .apply(
                   owner,
-                  searched ? blueprint.withoutFormer() : blueprint,
+                  searched ? blueprint.withoutLegacyObjects() : blueprint,
                   object -> isNew(resource) && RefusedFields.dependOn(object),
-                  disputes.patient(
+                  disputes.wrap(
                       cluster,
                       owner,
                       resource.getMetadata().getGeneration(),
@@ -209,8 +209,8 @@ final class PmemReconciliation {
           failed(resource, new RefusedFields(resource.getSpec()).describe(e)),
           Optional.of(ASK_SERVER_AGAIN));
     }
-    listener.brought(resource, outcome);
-    listener.owns(resource, cluster.ownedBy(owner));
+    listener.applied(resource, outcome);
+    listener.ownedObjects(resource, cluster.ownedBy(owner));
     if (outcome.changedSomething()) {
       LOG.atInfo()
           .addKeyValue("deployment", resource.getMetadata().getName())
@@ -229,9 +229,9 @@ final class PmemReconciliation {
     if (!outcome.complete()) {
       return new ReconcileResult(found.waitingFor(outcome.pending()), Optional.of(SOON));
     }
-    List<DriftBackoff.Dispute> disputed = disputes.of(owner);
+    List<DriftBackoff.Contention> disputed = disputes.contentions(owner);
     if (!disputed.isEmpty()) {
-      return new ReconcileResult(found.contested(disputed), Optional.of(DriftBackoff.PAUSE));
+      return new ReconcileResult(found.contested(disputed), Optional.of(DriftBackoff.INTERVAL));
     }
     return new ReconcileResult(found, askAgain(found).or(() -> until(prepared.due())));
   }

@@ -3,8 +3,8 @@ package io.pmemcsi.operator.kinds.template;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
 import io.pmemcsi.api.template.CSIDriverDeployment;
 import io.pmemcsi.api.template.TemplateSettings;
-import io.pmemcsi.operator.guard.DeletionDecision;
-import io.pmemcsi.operator.guard.DeletionGuard;
+import io.pmemcsi.operator.deletion.DeletionDecision;
+import io.pmemcsi.operator.deletion.DeletionGuard;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -64,13 +64,13 @@ record Blockers(DeletionGuard guard, TemplateEventSources watches) {
 
   private Optional<Obstacle> inUse(CSIDriverDeployment resource, String driver) {
     return switch (guard.decide(resource, resource.getSpec().deletionPolicy(), driver)) {
-      case DeletionDecision.Go() -> Optional.empty();
+      case DeletionDecision.Allow() -> Optional.empty();
       case DeletionDecision.Hold hold ->
           Optional.of(
               new Obstacle(
                   "DriverInUse",
                   renamed(resource, hold),
-                  Optional.of(hold.again()),
+                  Optional.of(hold.requeueAfter()),
                   Optional.of(driver)));
     };
   }

@@ -8,7 +8,7 @@ import static io.pmemcsi.api.template.DriverCondition.SYNC_SUCCESSFUL;
 import io.pmemcsi.api.template.Child;
 import io.pmemcsi.api.template.DriverCondition;
 import io.pmemcsi.api.template.NodeUpdate;
-import io.pmemcsi.operator.guard.DeletionDecision;
+import io.pmemcsi.operator.deletion.DeletionDecision;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

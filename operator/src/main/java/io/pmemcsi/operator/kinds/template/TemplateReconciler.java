@@ -15,17 +15,17 @@ import io.pmemcsi.api.template.CSIDriverDeploymentStatus;
 import io.pmemcsi.api.template.DriverCondition;
 import io.pmemcsi.operator.apply.ApiCluster;
 import io.pmemcsi.operator.apply.Engine;
-import io.pmemcsi.operator.apply.LegacyLabels;
+import io.pmemcsi.operator.apply.LabelRetention;
 import io.pmemcsi.operator.apply.ObjectRef;
 import io.pmemcsi.operator.apply.Outcome;
 import io.pmemcsi.operator.apply.Owner;
 import io.pmemcsi.operator.controller.BlockedDeletion;
 import io.pmemcsi.operator.controller.ErrorReporter;
 import io.pmemcsi.operator.controller.StatusPublisher;
+import io.pmemcsi.operator.deletion.DeletionDecision;
+import io.pmemcsi.operator.deletion.DeletionGuard;
 import io.pmemcsi.operator.events.EventWriter;
 import io.pmemcsi.operator.facts.ClusterFacts;
-import io.pmemcsi.operator.guard.DeletionDecision;
-import io.pmemcsi.operator.guard.DeletionGuard;
 import io.pmemcsi.operator.metrics.OutcomeListener;
 import io.pmemcsi.operator.rollout.draining.NodeUpdates;
 import java.time.Clock;
@@ -93,7 +93,7 @@ public final class TemplateReconciler implements Reconciler<CSIDriverDeployment>
     if (context.isPrimaryResourceDeleted()) {
       nodeUpdates.release(resource);
       watches.wakeLosersOf(resource);
-      listener.gone(resource);
+      listener.deleted(resource);
       status.forget(resource);
       driver.forget(resource);
       return control;
@@ -150,7 +150,7 @@ public final class TemplateReconciler implements Reconciler<CSIDriverDeployment>
     }
     return switch (mayGo(resource, context)) {
       case DeletionDecision.Hold hold -> hold(resource, hold, context);
-      case DeletionDecision.Go _ -> removeObjects(resource, context);
+      case DeletionDecision.Allow _ -> removeObjects(resource, context);
     };
   }
 
@@ -179,7 +179,7 @@ public final class TemplateReconciler implements Reconciler<CSIDriverDeployment>
               context);
     }
     publish(result, result.found().held(hold.message()), context);
-    return Optional.of(hold.again());
+    return Optional.of(hold.requeueAfter());
   }
 
   private Optional<Duration> removeObjects(
@@ -188,7 +188,7 @@ public final class TemplateReconciler implements Reconciler<CSIDriverDeployment>
     CSIDriverDeployment current =
         status.publish(resource, TemplateObservedStatus.removing(generation), context.getClient());
     Outcome outcome = engine(context).remove(Owner.of(resource), watches.cluster(context));
-    listener.brought(resource, outcome);
+    listener.applied(resource, outcome);
     if (outcome.complete()) {
       Finalizers.remove(current, context.getClient());
       return Optional.empty();
@@ -209,7 +209,7 @@ public final class TemplateReconciler implements Reconciler<CSIDriverDeployment>
   private DeletionDecision mayGo(
       CSIDriverDeployment resource, Context<CSIDriverDeployment> context) {
     if (!hasDriver(resource, watches.cluster(context))) {
-      return new DeletionDecision.Go();
+      return new DeletionDecision.Allow();
     }
     return new InstalledObjects(resource, context)
             .drivers()
@@ -221,7 +221,7 @@ public final class TemplateReconciler implements Reconciler<CSIDriverDeployment>
             .map(driver -> guard.decide(resource, resource.getSpec().deletionPolicy(), driver))
             .filter(DeletionDecision.Hold.class::isInstance)
             .findFirst()
-            .orElseGet(DeletionDecision.Go::new);
+            .orElseGet(DeletionDecision.Allow::new);
   }
 
   /** What an earlier operator made is in no cache, and goes with its owner all the same. */
@@ -237,7 +237,7 @@ public final class TemplateReconciler implements Reconciler<CSIDriverDeployment>
                     .withNamespace(owner.namespace())
                     .endMetadata()
                     .build())
-            .filter(found -> TemplateEventSources.MARKS.on(found, owner))
+            .filter(found -> TemplateEventSources.MARKS.isOwnedBy(found, owner))
             .isPresent();
   }
 
@@ -272,7 +272,7 @@ public final class TemplateReconciler implements Reconciler<CSIDriverDeployment>
     return new Engine(
         TemplateEventSources.MARKS,
         context.getControllerConfiguration().fieldManager(),
-        LegacyLabels.DROP,
+        LabelRetention.DROP,
         context.getClient().getKubernetesSerialization());
   }
 }

@@ -21,8 +21,8 @@ import io.pmemcsi.operator.apply.Outcome;
 import io.pmemcsi.operator.apply.Owner;
 import io.pmemcsi.operator.controller.ContendedObject;
 import io.pmemcsi.operator.controller.NotOwnedObjects;
+import io.pmemcsi.operator.deletion.DeletionGuard;
 import io.pmemcsi.operator.facts.ClusterFacts;
-import io.pmemcsi.operator.guard.DeletionGuard;
 import io.pmemcsi.operator.metrics.OutcomeListener;
 import io.pmemcsi.operator.rollout.draining.NodeUpdates;
 import java.time.Clock;
@@ -152,7 +152,7 @@ final class TemplateReconciliation {
     Outcome outcome =
         TemplateReconciler.engine(context)
             .restore(Owner.of(resource), object, patient(resource, context));
-    listener.brought(resource, outcome);
+    listener.applied(resource, outcome);
     return outcome.conflicts().isEmpty()
         ? Optional.empty()
         : Optional.of(
@@ -184,7 +184,7 @@ final class TemplateReconciliation {
   }
 
   private Cluster patient(CSIDriverDeployment resource, Context<CSIDriverDeployment> context) {
-    return disputes.patient(
+    return disputes.wrap(
         watches.cluster(context),
         Owner.of(resource),
         resource.getMetadata().getGeneration(),
@@ -200,12 +200,12 @@ final class TemplateReconciliation {
     var owner = Owner.of(resource);
     Outcome outcome =
         TemplateReconciler.engine(context)
-            .bring(
+            .apply(
                 owner,
                 blueprint,
                 object -> isNew(resource) && isMadeOfTemplate(object),
                 patient(resource, context));
-    listener.brought(resource, outcome);
+    listener.applied(resource, outcome);
     if (outcome.changedSomething()) {
       LOG.atInfo()
           .addKeyValue("namespace", resource.getMetadata().getNamespace())
@@ -215,7 +215,7 @@ final class TemplateReconciliation {
           .addKeyValue("pruned", outcome.pruned().size())
           .log("Objects brought to the wanted state.");
     }
-    List<DriftBackoff.Dispute> disputed = disputes.of(owner);
+    List<DriftBackoff.Contention> disputed = disputes.contentions(owner);
     ReconcileResult result;
     if (!outcome.conflicts().isEmpty()) {
       result =
@@ -235,7 +235,7 @@ final class TemplateReconciliation {
               resource,
               "Contested",
               ContendedObject.describe(disputed),
-              Optional.of(DriftBackoff.PAUSE),
+              Optional.of(DriftBackoff.INTERVAL),
               context);
     } else {
       result = synced(resource, settings, context);

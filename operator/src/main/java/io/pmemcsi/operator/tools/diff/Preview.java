@@ -13,9 +13,9 @@ import io.pmemcsi.operator.Rendering;
 import io.pmemcsi.operator.apply.Cluster;
 import io.pmemcsi.operator.apply.DesiredState;
 import io.pmemcsi.operator.apply.DryRunCluster;
-import io.pmemcsi.operator.apply.DryRunCluster.Intent;
+import io.pmemcsi.operator.apply.DryRunCluster.Change;
 import io.pmemcsi.operator.apply.Engine;
-import io.pmemcsi.operator.apply.LegacyLabels;
+import io.pmemcsi.operator.apply.LabelRetention;
 import io.pmemcsi.operator.apply.ObjectRef;
 import io.pmemcsi.operator.apply.Outcome;
 import io.pmemcsi.operator.apply.Owner;
@@ -87,14 +87,14 @@ public final class Preview {
               live,
               PmemPreview.blueprint(
                   pmem, facts, this::secret, this::deployment, this::webhook, clock.instant()),
-              LegacyLabels.KEEP);
+              LabelRetention.KEEP);
       case CSIDriverDeployment template -> of(template, live);
       default ->
           run(
               resource,
               live,
               DesiredState.of(new Rendering().objects(resource, facts)),
-              LegacyLabels.KEEP);
+              LabelRetention.KEEP);
     };
   }
 
@@ -108,7 +108,7 @@ public final class Preview {
     DesiredState blueprint = generic.blueprint(resource);
     TemplatePreview.Hindrance hindrance = generic.hindrance(resource);
     return hindrance.reasons().isEmpty()
-        ? run(resource, live, blueprint, LegacyLabels.DROP)
+        ? run(resource, live, blueprint, LabelRetention.DROP)
         : hindered(resource, live, hindrance);
   }
 
@@ -124,7 +124,7 @@ public final class Preview {
                     run(
                         resource,
                         live,
-                        LegacyLabels.DROP,
+                        LabelRetention.DROP,
                         (engine, cluster) -> engine.restore(Owner.of(resource), object, cluster)))
             .orElseGet(() -> new ResourceDiff(List.of(own(resource, live)), List.of(), List.of()));
     String verdict =
@@ -141,18 +141,18 @@ public final class Preview {
       HasMetadata resource,
       Optional<HasMetadata> live,
       DesiredState blueprint,
-      LegacyLabels formerLabels) {
+      LabelRetention formerLabels) {
     return run(
         resource,
         live,
         formerLabels,
-        (engine, cluster) -> engine.bring(Owner.of(resource), blueprint, cluster));
+        (engine, cluster) -> engine.apply(Owner.of(resource), blueprint, cluster));
   }
 
   private ResourceDiff run(
       HasMetadata resource,
       Optional<HasMetadata> live,
-      LegacyLabels formerLabels,
+      LabelRetention formerLabels,
       BiFunction<Engine, Cluster, Outcome> play) {
     boolean template = resource instanceof CSIDriverDeployment;
     String manager = template ? TemplateReconciler.FIELD_MANAGER : PmemReconciler.FIELD_MANAGER;
@@ -165,7 +165,7 @@ public final class Preview {
             new Engine(marks, manager, formerLabels, client.getKubernetesSerialization()), cluster);
     var diffs = new ArrayList<ObjectDiff>();
     diffs.add(own(resource, live));
-    cluster.intents().stream().map(intent -> diff(intent, outcome)).forEach(diffs::add);
+    cluster.changes().stream().map(change -> diff(change, outcome)).forEach(diffs::add);
     return new ResourceDiff(diffs, outcome.conflicts(), List.of());
   }
 
@@ -201,16 +201,16 @@ public final class Preview {
     return new ObjectDiff(ref, hunks.isEmpty() ? Fate.UNCHANGED : Fate.CHANGED, hunks);
   }
 
-  private ObjectDiff diff(Intent intent, Outcome outcome) {
-    String before = intent.before().map(shown::text).orElse("");
-    String after = intent.after().map(shown::text).orElse("");
-    HasMetadata any = intent.after().or(intent::before).orElseThrow();
+  private ObjectDiff diff(Change change, Outcome outcome) {
+    String before = change.before().map(shown::text).orElse("");
+    String after = change.after().map(shown::text).orElse("");
+    HasMetadata any = change.after().or(change::before).orElseThrow();
     var ref = ObjectRef.of(any);
     String hunks = UnifiedDiff.of(before, after);
-    if (intent.before().isEmpty()) {
+    if (change.before().isEmpty()) {
       return new ObjectDiff(ref, Fate.CREATED, hunks);
     }
-    if (intent.after().isEmpty()) {
+    if (change.after().isEmpty()) {
       return new ObjectDiff(ref, Fate.DELETED, hunks);
     }
     boolean recreated = outcome.recreated().stream().anyMatch(ref::isSameObjectAs);

@@ -118,7 +118,7 @@ final class OperatorRbac {
                   settings,
                   facts,
                   Optional.of(new ControllerCertificates("any", Optional.empty(), false)))
-              .wanted());
+              .objects());
     }
     return objects;
   }
@@ -154,7 +154,7 @@ final class OperatorRbac {
           new ClusterFacts(
               new KubernetesVersion(1, minor), "any", "any", EnumSet.allOf(ServedApi.class));
       objects.addAll(
-          TemplateDesiredState.of("any", "any", settings, OperatorConfig.DEFAULT, facts).wanted());
+          TemplateDesiredState.of("any", "any", settings, OperatorConfig.DEFAULT, facts).objects());
     }
     return objects;
   }

@@ -236,6 +236,6 @@ class TemplateDesiredStateTest {
             TemplateSettings.of(resource),
             config,
             ClusterFacts.assumed(KubernetesVersion.NEWEST_KNOWN, "ns", "any"))
-        .wanted();
+        .objects();
   }
 }

@@ -1,0 +1,8 @@
+package io.pmemcsi.operator.usage;
+
+/** Reads what uses a driver now. */
+@FunctionalInterface
+public interface UsageReader {
+
+  DriverUsage read(String driver);
+}
