@@ -91,7 +91,7 @@ public record OperatorInstallation(String namespace, String image) {
         .withData(
             Map.of(
                 CONFIG_KEY,
-                "# Defaults for drivers from templates: see docs/generic-operator.md for the"
+                "# Defaults for drivers from templates: see docs/template-drivers.md for the"
                     + " keys.\n"))
         .build();
   }
