@@ -33,7 +33,7 @@ class FindJdkTest {
     environment.put("PATH", tools.toString());
     environment.put("JAVA_HOME", older.toString());
     environment.put("HOME", folder.toString());
-    environment.put("PMEM_CSI_JDK_FOLDERS", folder + "/jvm/*");
+    environment.put("PMEM_CSI_JDK_DIRS", folder + "/jvm/*");
   }
 
   @Test
