@@ -11,6 +11,9 @@ import io.pmemcsi.driver.device.ndctl.Ndctl;
 import io.pmemcsi.driver.device.ndctl.WritableSys;
 import io.pmemcsi.driver.linux.block.Signatures;
 import io.pmemcsi.driver.linux.exec.CommandRunner;
+import io.pmemcsi.driver.linux.loop.KernelLoops;
+import io.pmemcsi.driver.linux.loop.LoopCalls;
+import io.pmemcsi.driver.linux.loop.LoopDevices;
 import io.pmemcsi.driver.state.DurableFiles;
 import java.nio.file.Path;
 
@@ -26,25 +29,33 @@ interface DeviceManagers {
   DeviceManager open(DeviceMode mode, int percentage);
 
   /** The real ones. */
-  static DeviceManagers real(Path statePath, CommandRunner runner, Eraser eraser) {
+  static DeviceManagers real(Path statePath, CommandRunner runner, LoopCalls loops, Eraser eraser) {
     return (mode, percentage) -> {
       switch (mode) {
         case LVM, DIRECT -> WritableSys.ensure(runner);
         case FILE -> {}
       }
-      return open(mode, percentage, statePath, runner, eraser);
+      return open(mode, percentage, statePath, runner, loops, eraser);
     };
   }
 
   /** For whoever only looks: nothing is set up, switched on or mounted. */
   static DeviceManagers looking(Path statePath, CommandRunner runner) {
-    return (mode, _) -> open(mode, 0, statePath, runner, new Eraser((_, _, _) -> {}));
+    return (mode, _) ->
+        open(mode, 0, statePath, runner, new KernelLoops(), new Eraser((_, _, _) -> {}));
   }
 
   private static DeviceManager open(
-      DeviceMode mode, int percentage, Path statePath, CommandRunner runner, Eraser eraser) {
+      DeviceMode mode,
+      int percentage,
+      Path statePath,
+      CommandRunner runner,
+      LoopCalls loops,
+      Eraser eraser) {
     return switch (mode) {
-      case FILE -> new FileDevices(statePath, new FileDevices.Pool.Percentage(percentage), runner);
+      case FILE ->
+          new FileDevices(
+              statePath, new FileDevices.Pool.Percentage(percentage), new LoopDevices(loops));
       case LVM -> {
         PendingNamespaces fresh = new PendingNamespaces(statePath, new DurableFiles());
         yield new GroupSetup(new Ndctl(runner), runner, fresh, Signatures::isBlank)

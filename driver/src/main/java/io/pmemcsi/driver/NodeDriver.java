@@ -26,6 +26,8 @@ import io.pmemcsi.driver.linux.block.Signatures;
 import io.pmemcsi.driver.linux.exec.CommandRunner;
 import io.pmemcsi.driver.linux.exec.ProcessRunner;
 import io.pmemcsi.driver.linux.exec.ToolFailedException;
+import io.pmemcsi.driver.linux.loop.KernelLoops;
+import io.pmemcsi.driver.linux.loop.LoopCalls;
 import io.pmemcsi.driver.linux.loop.LoopDevices;
 import io.pmemcsi.driver.linux.mount.KernelMounts;
 import io.pmemcsi.driver.linux.mount.Mounts;
@@ -86,13 +88,14 @@ public final class NodeDriver implements AutoCloseable {
   public static NodeDriver start(DriverSettings given) {
     DriverSettings settings = inRealFolders(given);
     CommandRunner runner = new ProcessRunner();
+    LoopCalls loops = new KernelLoops();
     DriverMetrics metrics = new DriverMetrics(settings.driverName(), settings.nodeId());
     Eraser eraser = new Eraser(metrics::erased);
     return start(
         settings,
         metrics,
-        new HostAccess(runner, new DurableFiles(), new KernelMounts()),
-        DeviceManagers.real(settings.statePath(), runner, eraser));
+        new HostAccess(runner, new DurableFiles(), new KernelMounts(), loops),
+        DeviceManagers.real(settings.statePath(), runner, loops, eraser));
   }
 
   /** The same with parts of the outside world replaced. */
@@ -153,7 +156,7 @@ public final class NodeDriver implements AutoCloseable {
     Mounts mounts = new Mounts(runner, outside.mounts());
     DeviceUsers usages = new DeviceUsers(mounts);
     Signatures signatures = new Signatures(runner);
-    LoopDevices loops = new LoopDevices(runner);
+    LoopDevices loops = new LoopDevices(outside.loops());
     Volumes volumes = new Volumes(ledger, devices, signatures, calls, usages);
     Formatter formatter = new Formatter(volumes, signatures, usages, runner);
     VolumeMounts volumeMounts = new VolumeMounts(mounts, runner);

@@ -10,6 +10,7 @@ import io.grpc.Status;
 import io.pmemcsi.driver.audit.AuditReport.Kind;
 import io.pmemcsi.driver.device.DeviceMode;
 import io.pmemcsi.driver.device.VolumeId;
+import io.pmemcsi.driver.linux.loop.KernelLoops;
 import io.pmemcsi.driver.linux.loop.LoopDevices;
 import io.pmemcsi.driver.state.DurableFiles;
 import io.pmemcsi.driver.volume.VolumeParameters;
@@ -66,7 +67,7 @@ class AuditIT extends OwnDriver {
         .contains("device-without-record")
         .contains(id.value());
     assertThat(image(id.value())).exists();
-    assertThat(new LoopDevices(runner).of(image(id.value()))).isEmpty();
+    assertThat(new LoopDevices(new KernelLoops()).of(image(id.value()))).isEmpty();
 
     Files.delete(image(id.value()));
   }

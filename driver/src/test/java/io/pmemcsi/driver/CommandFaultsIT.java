@@ -15,11 +15,12 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.pmemcsi.driver.device.VolumeId;
 import io.pmemcsi.driver.linux.exec.Command;
-import io.pmemcsi.driver.linux.exec.CommandResult;
 import io.pmemcsi.driver.linux.exec.CommandRunner;
 import io.pmemcsi.driver.linux.exec.ProcessRunner;
+import io.pmemcsi.driver.linux.loop.LoopCalls;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -31,31 +32,41 @@ class CommandFaultsIT extends OwnScratch {
 
   @Test
   void aFailingCommandReachesTheCallerAndLeavesNothing() {
-    ProcessRunner real = new ProcessRunner();
-    CommandRunner noLoopDevices =
-        command ->
-            real.run(
-                attaches(command)
-                    ? Command.of("sh", "-c", "echo losetup: cannot find an unused one >&2; exit 1")
-                    : command);
+    LoopCalls noLoopDevices =
+        new OtherLoops() {
+          @Override
+          public Path attach(Path file, long offset) throws IOException {
+            throw new IOException("no free device");
+          }
+        };
     try (FileModeDriver driver = start(noLoopDevices)) {
 
       assertThatCall(() -> new Calls(driver).create("pvc", 16 * MIB))
-          .fails(Status.Code.INTERNAL, "cannot find an unused one");
+          .fails(Status.Code.INTERNAL, "no free device");
     }
   }
 
   @Test
   void aFailedCreationThatCannotBeUndoneIsFinishedByTheNextCall() {
-    ProcessRunner real = new ProcessRunner();
     boolean[] broken = {true};
-    CommandRunner sometimes =
-        command -> {
-          if (broken[0] && attaches(command)) {
-            real.run(command);
+    LoopCalls sometimes =
+        new OtherLoops() {
+          @Override
+          public Path attach(Path file, long offset) throws IOException {
+            Path device = super.attach(file, offset);
+            if (broken[0]) {
+              throw new IOException("killed after it was attached");
+            }
+            return device;
           }
-          boolean fails = broken[0] && (attaches(command) || command.argv().contains("--detach"));
-          return real.run(fails ? Command.of("false") : command);
+
+          @Override
+          public void detach(Path device) throws IOException {
+            if (broken[0]) {
+              throw new IOException("cannot be detached");
+            }
+            super.detach(device);
+          }
         };
     try (FileModeDriver driver = start(sometimes)) {
       Calls csi = new Calls(driver);
@@ -117,14 +128,15 @@ class CommandFaultsIT extends OwnScratch {
   void aCancelledCreationLeavesNothingAndTheCapacityStaysKnown() throws Exception {
     CountDownLatch attaching = new CountDownLatch(1);
     ProcessRunner real = new ProcessRunner();
-    CommandRunner hanging =
-        command -> {
-          CommandResult result = real.run(command);
-          if (attaches(command)) {
+    LoopCalls hanging =
+        new OtherLoops() {
+          @Override
+          public Path attach(Path file, long offset) throws IOException {
+            Path device = super.attach(file, offset);
             attaching.countDown();
-            return real.run(Command.of("sleep", "600"));
+            real.run(Command.of("sleep", "600"));
+            return device;
           }
-          return result;
         };
     try (FileModeDriver driver = start(hanging)) {
       Calls csi = new Calls(driver);
@@ -152,18 +164,14 @@ class CommandFaultsIT extends OwnScratch {
     }
   }
 
-  /**
-   * All else that has to be done is done by the kernel; losetup is only asked where devices are.
-   */
+  /** All else that has to be done is done by the kernel. */
   @Test
-  void aVolumeForAPodTakesACommandForTheDeviceAndOneForTheFilesystem() throws IOException {
+  void theWholeLifeOfAVolumeTakesOneCommand() throws IOException {
     List<String> programs = Collections.synchronizedList(new ArrayList<>());
     ProcessRunner real = new ProcessRunner();
     CommandRunner counting =
         command -> {
-          if (!command.argv().contains("--list")) {
-            programs.add(command.program());
-          }
+          programs.add(command.program());
           return real.run(command);
         };
     try (FileModeDriver driver = start(counting)) {
@@ -174,10 +182,11 @@ class CommandFaultsIT extends OwnScratch {
       csi.stage(volume, scratch.pod("staging"), mount("ext4"));
       csi.publish(volume, scratch.pod("staging"), scratch.pod("pod"), mount("ext4"));
 
-      assertThat(programs).containsExactly("losetup", "mkfs.ext4");
       csi.unpublish(volume.getVolumeId(), scratch.pod("pod"));
       csi.unstage(volume.getVolumeId(), scratch.pod("staging"));
       csi.delete(volume.getVolumeId());
+
+      assertThat(programs).containsExactly("mkfs.ext4");
     }
     Files.delete(scratch.pod("staging"));
   }

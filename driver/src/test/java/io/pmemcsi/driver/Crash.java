@@ -6,6 +6,8 @@ import io.pmemcsi.driver.linux.exec.CommandResult;
 import io.pmemcsi.driver.linux.exec.CommandRunner;
 import io.pmemcsi.driver.linux.exec.ProcessRunner;
 import io.pmemcsi.driver.linux.exec.ToolFailedException;
+import io.pmemcsi.driver.linux.loop.KernelLoops;
+import io.pmemcsi.driver.linux.loop.LoopCalls;
 import io.pmemcsi.driver.linux.mount.KernelMounts;
 import io.pmemcsi.driver.linux.mount.MountCalls;
 import io.pmemcsi.driver.linux.mount.MountOptions;
@@ -15,13 +17,14 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 
 /**
  * A driver that dies at its n-th contact with the outside world: before the step, after it, or in
  * the middle of it. Once dead it never does anything again, whatever its code tries.
  */
-final class Crash implements CommandRunner, StateFiles, MountCalls {
+final class Crash implements CommandRunner, StateFiles, MountCalls, LoopCalls {
 
   /** Where in a step it dies. */
   enum When {
@@ -40,6 +43,7 @@ final class Crash implements CommandRunner, StateFiles, MountCalls {
   private final ProcessRunner processes = new ProcessRunner();
   private final DurableFiles files = new DurableFiles();
   private final KernelMounts kernel = new KernelMounts();
+  private final KernelLoops loops = new KernelLoops();
   private final int step;
   private final When when;
   private int steps;
@@ -148,6 +152,53 @@ final class Crash implements CommandRunner, StateFiles, MountCalls {
     if (now) {
       throw die();
     }
+  }
+
+  @Override
+  public Path attach(Path file, long offset) throws IOException {
+    boolean now = enter("attach " + file);
+    if (now && when != When.AFTER) {
+      throw die();
+    }
+    Path device = loops.attach(file, offset);
+    if (now) {
+      throw die();
+    }
+    return device;
+  }
+
+  @Override
+  public void detach(Path device) throws IOException {
+    boolean now = enter("detach " + device);
+    if (now && when != When.AFTER) {
+      throw die();
+    }
+    loops.detach(device);
+    if (now) {
+      throw die();
+    }
+  }
+
+  @Override
+  public void refreshSize(Path device) throws IOException {
+    boolean now = enter("refresh the size of " + device);
+    if (now && when != When.AFTER) {
+      throw die();
+    }
+    loops.refreshSize(device);
+    if (now) {
+      throw die();
+    }
+  }
+
+  @Override
+  public Optional<Status> status(Path device) throws IOException {
+    return loops.status(device);
+  }
+
+  @Override
+  public List<Path> attached() throws IOException {
+    return loops.attached();
   }
 
   @Override

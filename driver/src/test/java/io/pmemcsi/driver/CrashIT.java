@@ -242,7 +242,7 @@ class CrashIT {
     int done = 0;
     try (FileModeDriver mortal =
         FileModeDriver.start(
-            scratch.folder(), new HostAccess(crash, crash, crash), FileModeDriver.POOL)) {
+            scratch.folder(), new HostAccess(crash, crash, crash, crash), FileModeDriver.POOL)) {
       Calls csi = new Calls(mortal);
       while (done < story.size() && !crash.happened()) {
         try {

@@ -10,6 +10,7 @@ import io.pmemcsi.driver.device.DeviceManager;
 import io.pmemcsi.driver.linux.exec.Command;
 import io.pmemcsi.driver.linux.exec.CommandRunner;
 import io.pmemcsi.driver.linux.exec.ProcessRunner;
+import io.pmemcsi.driver.linux.loop.KernelLoops;
 import io.pmemcsi.driver.linux.mount.KernelMounts;
 import io.pmemcsi.driver.state.DurableFiles;
 import java.lang.reflect.InvocationTargetException;
@@ -31,7 +32,7 @@ class FailedEphemeralIT extends OwnScratch {
   private FileModeDriver watched(CommandRunner commands) {
     return FileModeDriver.start(
         scratch.folder(),
-        new HostAccess(commands, new DurableFiles(), new KernelMounts()),
+        new HostAccess(commands, new DurableFiles(), new KernelMounts(), new KernelLoops()),
         FileModeDriver.POOL,
         this::watching);
   }

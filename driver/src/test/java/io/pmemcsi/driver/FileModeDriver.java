@@ -24,6 +24,8 @@ import io.pmemcsi.driver.device.DeviceMode;
 import io.pmemcsi.driver.device.file.FileDevices;
 import io.pmemcsi.driver.linux.exec.CommandRunner;
 import io.pmemcsi.driver.linux.exec.ProcessRunner;
+import io.pmemcsi.driver.linux.loop.KernelLoops;
+import io.pmemcsi.driver.linux.loop.LoopDevices;
 import io.pmemcsi.driver.linux.mount.KernelMounts;
 import io.pmemcsi.driver.metrics.DriverMetrics;
 import io.pmemcsi.driver.state.DurableFiles;
@@ -70,7 +72,8 @@ public final class FileModeDriver implements AutoCloseable {
   }
 
   static FileModeDriver start(Path folder, CommandRunner runner, StateFiles files, long pool) {
-    return start(folder, new HostAccess(runner, files, new KernelMounts()), pool);
+    return start(
+        folder, new HostAccess(runner, files, new KernelMounts(), new KernelLoops()), pool);
   }
 
   static FileModeDriver start(Path folder, HostAccess outside, long pool) {
@@ -96,7 +99,9 @@ public final class FileModeDriver implements AutoCloseable {
     return switch (mode) {
       case FILE ->
           new FileDevices(
-              settings.statePath(), new FileDevices.Pool.Fixed(pool), outside.commands());
+              settings.statePath(),
+              new FileDevices.Pool.Fixed(pool),
+              new LoopDevices(outside.loops()));
       case LVM, DIRECT ->
           throw new DeviceException.ToolFailed(
               "list persistent memory", new IOException("no tool for it"));

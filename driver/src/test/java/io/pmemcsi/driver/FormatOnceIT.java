@@ -11,7 +11,9 @@ import io.grpc.Status;
 import io.pmemcsi.driver.device.VolumeId;
 import io.pmemcsi.driver.linux.block.Signatures;
 import io.pmemcsi.driver.linux.exec.Command;
+import io.pmemcsi.driver.linux.loop.KernelLoops;
 import io.pmemcsi.driver.linux.loop.LoopDevices;
+import io.pmemcsi.driver.linux.mount.KernelMounts;
 import io.pmemcsi.driver.node.kata.ImageLayout;
 import io.pmemcsi.driver.state.DurableFiles;
 import io.pmemcsi.driver.volume.VolumeState;
@@ -144,7 +146,9 @@ class FormatOnceIT extends OwnDriver {
     driver.close();
     driver =
         FileModeDriver.start(
-            scratch.folder(), new OldContent(runner), new DurableFiles(), FileModeDriver.POOL);
+            scratch.folder(),
+            new HostAccess(runner, new DurableFiles(), new KernelMounts(), new OldContent()),
+            FileModeDriver.POOL);
     csi = new Calls(driver);
 
     Volume volume = csi.create("pvc-1", 16 * MIB);
@@ -330,7 +334,7 @@ class FormatOnceIT extends OwnDriver {
     if (vanished) {
       overwrite(image, new byte[64 << 10], ImageLayout.HEADER_BYTES);
     } else {
-      LoopDevices loops = new LoopDevices(runner);
+      LoopDevices loops = new LoopDevices(new KernelLoops());
       Path loop = loops.attach(image, ImageLayout.HEADER_BYTES);
       runner.run(Command.of("mkfs.ext4", "-q", "-F", loop.toString()));
       loops.detach(loop);

@@ -1,28 +1,21 @@
 package io.pmemcsi.driver;
 
 import io.pmemcsi.driver.linux.exec.Command;
-import io.pmemcsi.driver.linux.exec.CommandResult;
-import io.pmemcsi.driver.linux.exec.CommandRunner;
 import io.pmemcsi.driver.linux.exec.ProcessRunner;
+import java.io.IOException;
+import java.nio.file.Path;
 
 /**
  * Gives new devices what memory and logical volumes can have at the beginning of their life, and
  * new files never: the filesystem of an earlier volume.
  */
-final class OldContent implements CommandRunner {
+final class OldContent extends OtherLoops {
 
   private final ProcessRunner processes = new ProcessRunner();
-  private final CommandRunner others;
-
-  OldContent(CommandRunner others) {
-    this.others = others;
-  }
 
   @Override
-  public CommandResult run(Command command) {
-    if (command.program().equals("losetup") && command.argv().contains("--find")) {
-      processes.run(Command.of("mkfs.ext4", "-q", "-F", command.argv().getLast()));
-    }
-    return others.run(command);
+  public Path attach(Path file, long offset) throws IOException {
+    processes.run(Command.of("mkfs.ext4", "-q", "-F", file.toString()));
+    return super.attach(file, offset);
   }
 }

@@ -5,7 +5,10 @@ import static org.awaitility.Awaitility.await;
 import io.pmemcsi.driver.audit.AuditReport.Finding;
 import io.pmemcsi.driver.audit.AuditReport.Kind;
 import io.pmemcsi.driver.linux.exec.ProcessRunner;
+import io.pmemcsi.driver.linux.loop.KernelLoops;
 import io.pmemcsi.driver.linux.loop.LoopDevices;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -15,6 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 abstract class OwnDriver extends OwnScratch {
 
   final ProcessRunner runner = new ProcessRunner();
+  private final LoopDevices loops = new LoopDevices(new KernelLoops());
   FileModeDriver driver;
   Calls csi;
 
@@ -45,7 +49,7 @@ abstract class OwnDriver extends OwnScratch {
   }
 
   final Path device(String volumeId) {
-    return new LoopDevices(runner).of(image(volumeId)).getFirst().device();
+    return loopsOf(image(volumeId)).getFirst().device();
   }
 
   /** What a reboot does to a device: the file stays. */
@@ -55,8 +59,21 @@ abstract class OwnDriver extends OwnScratch {
 
   /** Removes the loop devices of a file, also where somebody keeps one alive for a moment. */
   final void detach(Path file) {
-    LoopDevices loops = new LoopDevices(runner);
-    loops.of(file).forEach(loop -> loops.detach(loop.device()));
-    await().until(() -> loops.of(file).isEmpty());
+    try {
+      for (LoopDevices.Loop loop : loopsOf(file)) {
+        loops.detach(loop.device());
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    await().until(() -> loopsOf(file).isEmpty());
+  }
+
+  private List<LoopDevices.Loop> loopsOf(Path file) {
+    try {
+      return loops.of(file);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 }

@@ -1,7 +1,9 @@
 package io.pmemcsi.driver;
 
-import io.pmemcsi.driver.linux.exec.Command;
 import io.pmemcsi.driver.linux.exec.CommandRunner;
+import io.pmemcsi.driver.linux.exec.ProcessRunner;
+import io.pmemcsi.driver.linux.loop.LoopCalls;
+import io.pmemcsi.driver.linux.mount.KernelMounts;
 import io.pmemcsi.driver.state.DurableFiles;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -26,7 +28,11 @@ abstract class OwnScratch {
     return FileModeDriver.start(scratch.folder(), runner, new DurableFiles(), FileModeDriver.POOL);
   }
 
-  static boolean attaches(Command command) {
-    return command.program().equals("losetup") && command.argv().contains("--find");
+  /** A driver whose loop devices go through other hands. */
+  final FileModeDriver start(LoopCalls loops) {
+    return FileModeDriver.start(
+        scratch.folder(),
+        new HostAccess(new ProcessRunner(), new DurableFiles(), new KernelMounts(), loops),
+        FileModeDriver.POOL);
   }
 }

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.pmemcsi.driver.linux.exec.Command;
 import io.pmemcsi.driver.linux.exec.ProcessRunner;
+import io.pmemcsi.driver.linux.loop.KernelLoops;
 import io.pmemcsi.driver.linux.loop.LoopDevices;
 import io.pmemcsi.driver.linux.mount.MountEntry;
 import io.pmemcsi.driver.linux.mount.MountTable;
@@ -20,7 +21,7 @@ import java.util.stream.Stream;
 final class Scratch implements AutoCloseable {
 
   private final ProcessRunner runner = new ProcessRunner();
-  private final LoopDevices loops = new LoopDevices(runner);
+  private final LoopDevices loops = new LoopDevices(new KernelLoops());
   private final Path folder;
 
   Scratch() {
@@ -75,7 +76,18 @@ final class Scratch implements AutoCloseable {
   }
 
   private List<LoopDevices.Loop> loopDevices() {
-    return loops.all().stream().filter(loop -> loop.file().startsWith(folder)).toList();
+    try {
+      return loops.all().stream().filter(this::isOwn).toList();
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** By the name of its file, which may be deleted by now. */
+  private boolean isOwn(LoopDevices.Loop loop) {
+    return LoopDevices.backingName(loop.device())
+        .filter(name -> name.startsWith(folder + "/"))
+        .isPresent();
   }
 
   private static List<String> names(Path where) {

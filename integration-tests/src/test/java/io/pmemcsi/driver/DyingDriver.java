@@ -58,9 +58,12 @@ public final class DyingDriver {
         NodeDriver.start(
             settings,
             metrics,
-            new HostAccess(world, world, world),
+            new HostAccess(world, world, world, world),
             DeviceManagers.real(
-                settings.statePath(), world, new Eraser((_, _, _) -> world.step("erase"))))) {
+                settings.statePath(),
+                world,
+                world,
+                new Eraser((_, _, _) -> world.step("erase"))))) {
       System.out.println("findings at start: " + driver.startAudit().findings());
       new CountDownLatch(1).await();
     }
@@ -73,10 +76,11 @@ public final class DyingDriver {
     AFTER
   }
 
-  private static final class Mortal implements CommandRunner, StateFiles, MountCalls {
+  private static final class Mortal implements CommandRunner, StateFiles, MountCalls, LoopCalls {
     private final ProcessRunner processes = new ProcessRunner();
     private final DurableFiles files = new DurableFiles();
     private final KernelMounts kernel = new KernelMounts();
+    private final KernelLoops loops = new KernelLoops();
     private int steps;
 
     private Optional<When> enter(String what) {
@@ -129,6 +133,38 @@ public final class DyingDriver {
       CommandResult result = processes.run(command);
       when.ifPresent(_ -> die());
       return result;
+    }
+
+    @Override
+    public Path attach(Path file, long offset) throws IOException {
+      Optional<When> when = enter("attach " + file);
+      Path device = loops.attach(file, offset);
+      when.ifPresent(_ -> die());
+      return device;
+    }
+
+    @Override
+    public void detach(Path device) throws IOException {
+      Optional<When> when = enter("detach " + device);
+      loops.detach(device);
+      when.ifPresent(_ -> die());
+    }
+
+    @Override
+    public void refreshSize(Path device) throws IOException {
+      Optional<When> when = enter("refresh the size of " + device);
+      loops.refreshSize(device);
+      when.ifPresent(_ -> die());
+    }
+
+    @Override
+    public Optional<Status> status(Path device) throws IOException {
+      return loops.status(device);
+    }
+
+    @Override
+    public List<Path> attached() throws IOException {
+      return loops.attached();
     }
 
     @Override

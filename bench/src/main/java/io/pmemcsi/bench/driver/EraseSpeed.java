@@ -8,6 +8,7 @@ import io.pmemcsi.driver.device.Eraser;
 import io.pmemcsi.driver.device.VolumeId;
 import io.pmemcsi.driver.linux.exec.Command;
 import io.pmemcsi.driver.linux.exec.ProcessRunner;
+import io.pmemcsi.driver.linux.loop.KernelLoops;
 import io.pmemcsi.driver.linux.loop.LoopDevices;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,7 +31,7 @@ public final class EraseSpeed implements Benchmark {
   @Override
   public List<Figure> measure() throws Exception {
     Path file = Files.createTempFile("pmem-csi-bench", ".img");
-    LoopDevices loops = new LoopDevices(runner);
+    LoopDevices loops = new LoopDevices(new KernelLoops());
     try {
       runner.run(Command.of("fallocate", "-l", Long.toString(SIZE), file.toString()));
       Path device = loops.attach(file, 0);

@@ -1,16 +1,21 @@
 package io.pmemcsi.driver.audit;
 
 import io.pmemcsi.base.error.Reason;
+import io.pmemcsi.driver.device.file.FileDevices;
+import io.pmemcsi.driver.linux.loop.FileIdentity;
+import io.pmemcsi.driver.linux.loop.KernelLoops;
 import io.pmemcsi.driver.linux.loop.LoopDevices;
 import io.pmemcsi.driver.linux.mount.MountTable;
 import io.pmemcsi.driver.node.KataVolumes;
 import io.pmemcsi.driver.node.PendingMounts;
+import io.pmemcsi.driver.node.kata.ImageFiles;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -49,20 +54,48 @@ public record NodeState(
           target(note).ifPresent(path -> notes.put(note, path));
         }
       }
-      Map<Path, Path> loops = new LinkedHashMap<>();
-      LoopDevices.backingFiles()
-          .forEach(
-              (device, file) -> {
-                if (file.startsWith(state)) {
-                  loops.put(device, file);
-                }
-              });
-      return new NodeState(
-          MountTable.read(), notes, list(state.resolve(KataVolumes.FOLDER)), loops);
+      List<Path> kata = list(state.resolve(KataVolumes.FOLDER));
+      return new NodeState(MountTable.read(), notes, kata, loops(state, kata));
     } catch (IOException e) {
       throw new UncheckedIOException(
           "cannot look into %s: %s".formatted(stateFolder, Reason.withFile(e)), e);
     }
+  }
+
+  /**
+   * The loop devices of the files that this driver may have attached. Files are compared by device
+   * and inode; the name that the kernel shows counts only for files that are deleted.
+   */
+  private static Map<Path, Path> loops(Path state, List<Path> kata) throws IOException {
+    Map<FileIdentity, Path> files = new HashMap<>();
+    for (Path file : list(state.resolve(FileDevices.DIRECTORY))) {
+      identity(file).ifPresent(id -> files.put(id, file));
+    }
+    for (Path mount : kata) {
+      Path image = mount.resolve(ImageFiles.NAME);
+      identity(image).ifPresent(id -> files.put(id, image));
+    }
+    Map<Path, Path> loops = new LinkedHashMap<>();
+    for (LoopDevices.Loop loop : new LoopDevices(new KernelLoops()).all()) {
+      Optional.ofNullable(files.get(loop.file()))
+          .or(() -> shownBelow(state, loop.device()))
+          .ifPresent(file -> loops.put(loop.device(), file));
+    }
+    return loops;
+  }
+
+  private static Optional<FileIdentity> identity(Path file) throws IOException {
+    try {
+      return Optional.of(FileIdentity.of(file));
+    } catch (NoSuchFileException e) {
+      return Optional.empty(); // a Kata volume without an image, or deleted since
+    }
+  }
+
+  private static Optional<Path> shownBelow(Path state, Path device) {
+    return LoopDevices.backingName(device)
+        .filter(name -> name.startsWith(state + "/"))
+        .map(Path::of);
   }
 
   /** What a note is about; one that is damaged must not keep the driver from starting. */

@@ -97,11 +97,7 @@ public final class KataVolumes {
       Optional<Filesystem> recorded = recorded(entry);
       recorded.ifPresent(expected -> requireImage(entry, host, expected));
       Path image = images.ensure(host, access.type().orElse(FilesystemType.EXT4));
-      Path loop =
-          loops
-              .find(image, ImageLayout.HEADER_BYTES)
-              .map(Loop::device)
-              .orElseGet(() -> loops.attach(image, ImageLayout.HEADER_BYTES));
+      Path loop = loops.ensure(image, ImageLayout.HEADER_BYTES);
       if (!isMounted(target, loop, access, readOnly)) {
         FilesystemType type = check(entry, recorded, loop, access.type());
         Paths.makeFolder(target);
@@ -181,11 +177,11 @@ public final class KataVolumes {
     Path host = hostMount(entry);
     Path image = host.resolve(ImageFiles.NAME);
     if (Files.exists(image)) {
-      for (Loop loop : loops.of(image)) {
+      for (Loop loop : loopsOf(image)) {
         if (!mountsOf(loop.device()).isEmpty()) {
           return;
         }
-        loops.detach(loop.device());
+        detach(loop.device());
       }
     }
     while (mounts.table().at(host).isPresent()) {
@@ -198,8 +194,7 @@ public final class KataVolumes {
     Path image = hostMount(entry).resolve(ImageFiles.NAME);
     boolean own =
         Files.exists(image)
-            ? loops.of(image).stream()
-                .anyMatch(loop -> number(loop.device()).equals(mount.number()))
+            ? loopsOf(image).stream().anyMatch(loop -> number(loop.device()).equals(mount.number()))
             : isSomeImage(Path.of(mount.source()));
     if (!own) {
       throw CsiStatusException.precondition(
@@ -210,13 +205,27 @@ public final class KataVolumes {
 
   /** Whether a loop device shows an image file, which may be out of sight by now. */
   private static boolean isSomeImage(Path loop) {
+    return LoopDevices.backingName(loop)
+        .filter(file -> file.endsWith("/" + ImageFiles.NAME))
+        .isPresent();
+  }
+
+  private List<Loop> loopsOf(Path image) {
     try {
-      return Optional.ofNullable(LoopDevices.backingFiles().get(loop))
-          .filter(file -> file.endsWith(ImageFiles.NAME))
-          .isPresent();
+      return loops.of(image);
     } catch (IOException e) {
       throw new CsiStatusException(
-          Status.Code.INTERNAL, "cannot look at loop devices: %s".formatted(Reason.withFile(e)));
+          Status.Code.INTERNAL,
+          "cannot find the loop device of %s: %s".formatted(image, Reason.withFile(e)));
+    }
+  }
+
+  private void detach(Path loop) {
+    try {
+      loops.detach(loop);
+    } catch (IOException e) {
+      throw new CsiStatusException(
+          Status.Code.INTERNAL, "cannot detach %s: %s".formatted(loop, Reason.of(e)));
     }
   }
 
@@ -224,7 +233,7 @@ public final class KataVolumes {
   List<MountEntry> publications(LedgerEntry entry) {
     Path image = hostMount(entry).resolve(ImageFiles.NAME);
     return Files.exists(image)
-        ? loops.of(image).stream().flatMap(loop -> mountsOf(loop.device()).stream()).toList()
+        ? loopsOf(image).stream().flatMap(loop -> mountsOf(loop.device()).stream()).toList()
         : List.of();
   }
 

@@ -11,6 +11,7 @@ import io.pmemcsi.driver.linux.exec.Cancellation;
 import io.pmemcsi.driver.linux.exec.Command;
 import io.pmemcsi.driver.linux.exec.ProcessRunner;
 import io.pmemcsi.driver.linux.exec.ToolFailedException;
+import io.pmemcsi.driver.linux.loop.KernelLoops;
 import io.pmemcsi.driver.linux.loop.LoopDevices;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -38,7 +39,7 @@ class EraserIT {
 
   @TempDir private Path folder;
   private final ProcessRunner runner = new ProcessRunner();
-  private final LoopDevices loops = new LoopDevices(runner);
+  private final LoopDevices loops = new LoopDevices(new KernelLoops());
   private static final VolumeId VOLUME = VolumeId.fromName("pvc-1");
 
   private final List<Long> progress = new ArrayList<>();
@@ -62,7 +63,7 @@ class EraserIT {
   }
 
   @AfterEach
-  void detach() {
+  void detach() throws IOException {
     loops.detach(device);
   }
 

@@ -81,7 +81,7 @@ class MemoryWithoutLabelsIT {
     try (RandomAccessFile file = new RandomAccessFile(volume.toFile(), "rw")) {
       file.setLength(volumeBytes);
     }
-    LoopDevices loops = new LoopDevices(runner);
+    LoopDevices loops = new LoopDevices(new KernelLoops());
     Path loop = loops.attach(volume, 0);
     try {
       runner.run(Command.of("mkfs.ext4", "-q", "-F", loop.toString()));

@@ -1,4 +1,7 @@
-/** Tests of what belongs to the PMEM guest and needs none; those in a real one are in integration-tests. */
+/**
+ * Tests of what belongs to the PMEM guest and needs none; those in a real one are in
+ * integration-tests.
+ */
 @NullMarked
 package io.pmemcsi.testbed.guest;
 

@@ -8,9 +8,9 @@ import io.pmemcsi.driver.device.DeviceManager;
 import io.pmemcsi.driver.device.DeviceMode;
 import io.pmemcsi.driver.device.VolumeId;
 import io.pmemcsi.driver.linux.block.BlockDevices;
-import io.pmemcsi.driver.linux.exec.CommandRunner;
 import io.pmemcsi.driver.linux.exec.ToolFailedException;
 import io.pmemcsi.driver.linux.libc.FileSpace;
+import io.pmemcsi.driver.linux.loop.FileIdentity;
 import io.pmemcsi.driver.linux.loop.LoopDevices;
 import io.pmemcsi.driver.linux.loop.LoopDevices.Loop;
 import java.io.IOException;
@@ -39,6 +39,9 @@ public final class FileDevices implements DeviceManager {
   /** The same as in LVM mode, so that sizes look alike. */
   static final long ALIGNMENT = 4L << 20;
 
+  /** Where the files are, in the state directory. */
+  public static final String DIRECTORY = "devices";
+
   private static final String SUFFIX = ".img";
 
   private final Path folder;
@@ -63,9 +66,9 @@ public final class FileDevices implements DeviceManager {
     record Fixed(long bytes) implements Pool {}
   }
 
-  public FileDevices(Path stateFolder, Pool pool, CommandRunner runner) {
-    this.folder = stateFolder.toAbsolutePath().resolve("devices");
-    this.loops = new LoopDevices(runner);
+  public FileDevices(Path stateFolder, Pool pool, LoopDevices loops) {
+    this.folder = stateFolder.toAbsolutePath().resolve(DIRECTORY);
+    this.loops = loops;
     this.pool = pool;
   }
 
@@ -88,13 +91,13 @@ public final class FileDevices implements DeviceManager {
           if (files.isEmpty()) {
             return List.of();
           }
-          Map<Path, Path> attached =
+          Map<FileIdentity, Path> attached =
               loops.all().stream()
                   .collect(Collectors.toMap(Loop::file, Loop::device, (first, _) -> first));
           List<Device> devices = new ArrayList<>();
           for (Path file : files) {
             // a file that is not attached stands for its device: attaching it would only cost time
-            Path path = attached.getOrDefault(file, file);
+            Path path = attached.getOrDefault(FileIdentity.of(file), file);
             long size = Files.size(file);
             VolumeId.parse(nameOf(file)).ifPresent(id -> devices.add(new Device(id, path, size)));
           }
@@ -143,9 +146,9 @@ public final class FileDevices implements DeviceManager {
         "delete the device of volume " + id,
         () -> {
           if (Files.exists(file)) {
-            for (Loop loop : loops.of(file)) {
-              release(id, loop.device());
-            }
+            detach(id, file);
+            // another program may have attached it as well
+            detach(id, file);
             Files.delete(file);
           }
           return file;
@@ -202,8 +205,14 @@ public final class FileDevices implements DeviceManager {
     }
   }
 
-  private Path attached(Path file) {
-    return loops.find(file, 0).map(Loop::device).orElseGet(() -> loops.attach(file, 0));
+  private Path attached(Path file) throws IOException {
+    return loops.ensure(file, 0);
+  }
+
+  private void detach(VolumeId id, Path file) throws IOException {
+    for (Loop loop : loops.of(file)) {
+      release(id, loop.device());
+    }
   }
 
   private void release(VolumeId id, Path device) throws IOException {

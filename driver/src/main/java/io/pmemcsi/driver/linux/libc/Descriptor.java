@@ -12,6 +12,8 @@ public final class Descriptor implements AutoCloseable {
   public static final int O_EXCL = 0x80;
 
   private static final int O_CLOEXEC = 0x80000;
+  private static final int F_SETSIG = 10;
+  private static final int SIGURG = 23;
   private static final int F_SETLEASE = 1024;
   private static final int F_WRLCK = 1;
   private static final int F_UNLCK = 2;
@@ -44,12 +46,7 @@ public final class Descriptor implements AutoCloseable {
 
   /** An ioctl whose argument is a number; returns what the kernel answers. */
   public int ioctl(String request, int code, long argument) throws ErrnoException {
-    return (int)
-        Libc.blocking(
-                () ->
-                    Libc.call(
-                        "%s of %s".formatted(request, name), Libc.IOCTL, number, code, argument))
-            .longValue();
+    return (int) Libc.call("%s of %s".formatted(request, name), Libc.IOCTL, number, code, argument);
   }
 
   /** An ioctl whose argument is a structure that is read or filled. */
@@ -62,9 +59,13 @@ public final class Descriptor implements AutoCloseable {
    * kernel grants a write lease.
    */
   public boolean isOnlyUser() throws ErrnoException {
+    String call = "lease of " + name;
+    // a process that opens the file in this moment makes the kernel send a signal: the usual one
+    // would end the JVM, this one is ignored
+    Libc.call(call, Libc.FCNTL, number, F_SETSIG, SIGURG);
     try {
-      Libc.call("lease of " + name, Libc.FCNTL, number, F_SETLEASE, F_WRLCK);
-      Libc.call("lease of " + name, Libc.FCNTL, number, F_SETLEASE, F_UNLCK);
+      Libc.call(call, Libc.FCNTL, number, F_SETLEASE, F_WRLCK);
+      Libc.call(call, Libc.FCNTL, number, F_SETLEASE, F_UNLCK);
       return true;
     } catch (ErrnoException e) {
       if (e.errno() == Errno.EAGAIN) {

@@ -1,5 +1,6 @@
 package io.pmemcsi.driver.linux.libc;
 
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -51,8 +52,8 @@ public final class FileSpace {
   }
 
   /** The filesystem that a path is on. */
-  public static Filesystem of(Path path) throws ErrnoException {
-    return Libc.blocking(
+  public static Filesystem of(Path path) throws IOException {
+    return Blocking.call(
         () -> {
           try (Arena arena = Arena.ofConfined()) {
             MemorySegment answer = arena.allocate(STATFS_BYTES, Long.BYTES);
@@ -78,8 +79,8 @@ public final class FileSpace {
   }
 
   /** Allocates the blocks of a file from the beginning to that length, which it then has. */
-  public static void allocate(Path file, long bytes) throws ErrnoException {
-    Libc.blocking(
+  public static void allocate(Path file, long bytes) throws IOException {
+    Blocking.call(
         () -> {
           try (Descriptor open = Descriptor.open(file, Descriptor.O_RDWR)) {
             return Libc.call("fallocate(2) of " + file, Libc.FALLOCATE, open.number(), 0, 0, bytes);

@@ -10,8 +10,6 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 
 /**
  * Calls functions of the C library.
@@ -65,43 +63,6 @@ final class Libc {
         throw new ErrnoException(call, (int) ERRNO.get(state, 0L));
       }
       return result;
-    }
-  }
-
-  /** A call that may take long. */
-  @FunctionalInterface
-  interface Call<T> {
-    T run() throws ErrnoException;
-  }
-
-  /**
-   * Makes a call on a platform thread. A virtual thread inside a system call keeps its carrier, and
-   * all CSI calls share a few of them.
-   */
-  static <T> T blocking(Call<T> call) throws ErrnoException {
-    if (!Thread.currentThread().isVirtual()) {
-      return call.run();
-    }
-    CompletableFuture<T> result = new CompletableFuture<>();
-    Thread.ofPlatform()
-        .name("system call")
-        .start(
-            () -> {
-              try {
-                result.complete(call.run());
-              } catch (ErrnoException | RuntimeException | Error e) {
-                result.completeExceptionally(e);
-              }
-            });
-    try {
-      return result.join();
-    } catch (CompletionException e) {
-      switch (e.getCause()) {
-        case ErrnoException refused -> throw refused;
-        case RuntimeException failed -> throw failed;
-        case Error failed -> throw failed;
-        case null, default -> throw e;
-      }
     }
   }
 

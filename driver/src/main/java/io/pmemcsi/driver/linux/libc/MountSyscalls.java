@@ -1,5 +1,6 @@
 package io.pmemcsi.driver.linux.libc;
 
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -29,9 +30,9 @@ public final class MountSyscalls {
 
   /** mount(2). */
   public static void mount(Path source, Path target, String type, long flags, String data)
-      throws ErrnoException {
+      throws IOException {
     // replaying a log may take long
-    Libc.blocking(
+    Blocking.call(
         () -> {
           try (Arena arena = Arena.ofConfined()) {
             return Libc.call(
@@ -47,8 +48,8 @@ public final class MountSyscalls {
   }
 
   /** umount2(2), which never follows a link. */
-  public static void unmount(Path target) throws ErrnoException {
-    Libc.blocking(
+  public static void unmount(Path target) throws IOException {
+    Blocking.call(
         () -> {
           try (Arena arena = Arena.ofConfined()) {
             return Libc.call(

@@ -1,189 +1,145 @@
 package io.pmemcsi.driver.linux.loop;
 
-import io.pmemcsi.driver.json.Json;
-import io.pmemcsi.driver.linux.exec.Command;
-import io.pmemcsi.driver.linux.exec.CommandResult;
-import io.pmemcsi.driver.linux.exec.CommandRunner;
-import io.pmemcsi.driver.linux.exec.ToolFailedException;
+import io.pmemcsi.driver.linux.libc.Descriptor;
+import io.pmemcsi.driver.linux.libc.ErrnoException;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Lock;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
-import java.util.concurrent.locks.ReentrantLock;
-import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
-/** Attaches files to loop devices and finds them again; losetup is asked in JSON. */
+/**
+ * Attaches files to loop devices and finds the devices of files.
+ *
+ * <p>A node may have thousands of loop devices, so this remembers which device it has seen for a
+ * file and asks the kernel about that one only. All devices are examined only where a file is open
+ * elsewhere and no device is known for it.
+ */
 public final class LoopDevices {
 
-  /** How losetup ends when it has made the device, but could only have it with buffers. */
-  private static final int NO_DIRECT_IO = 1;
-
-  private static final Duration PATIENCE = Duration.ofSeconds(2);
+  private static final Duration DETACH_TIMEOUT = Duration.ofSeconds(2);
   private static final Duration RETRY_EVERY = Duration.ofMillis(10);
-  private static final Pattern NUMBER = Pattern.compile("\\d+");
+
+  private final LoopCalls kernel;
+  private final Map<FileIdentity, Path> known = new ConcurrentHashMap<>();
+
+  public LoopDevices(LoopCalls kernel) {
+    this.kernel = kernel;
+  }
+
+  /** A loop device and the part of a file that it shows. */
+  public record Loop(Path device, FileIdentity file, long offset) {}
 
   /**
-   * The kernel names the next free device to all who ask at once, and all but one of them have to
-   * ask again: one after the other is faster. Nobody waits for long, as a tool may hang.
+   * The loop devices of a file. If this driver knows of one, only that one is returned: a further
+   * one, which only another program can have attached, is returned once the first is detached.
    */
-  private static final Lock ATTACHING = new ReentrantLock();
-
-  private final CommandRunner runner;
-
-  public LoopDevices(CommandRunner runner) {
-    this.runner = runner;
+  public List<Loop> of(Path file) throws IOException {
+    FileIdentity identity = FileIdentity.of(file);
+    Optional<Loop> remembered = remembered(identity);
+    if (remembered.isPresent()) {
+      return List.of(remembered.get());
+    }
+    return isOpenElsewhere(file)
+        ? all().stream().filter(loop -> loop.file().equals(identity)).toList()
+        : List.of();
   }
 
-  /** A loop device and the part of the file that it shows. */
-  public record Loop(Path device, Path file, long offset) {}
-
-  /** All loop devices of a file; the kernel compares files, not names. */
-  public List<Loop> of(Path file) {
-    return parse(
-        runner
-            .run(
-                Command.of(
-                    "losetup", "--json", "--list", "-O", "NAME,BACK-FILE,OFFSET", "-j", "" + file))
-            .stdout());
+  private Optional<Loop> remembered(FileIdentity file) throws IOException {
+    Path device = known.get(file);
+    if (device == null) {
+      return Optional.empty();
+    }
+    // it may show another file by now
+    Optional<Loop> loop = examine(device).filter(there -> there.file().equals(file));
+    if (loop.isEmpty()) {
+      known.remove(file, device);
+    }
+    return loop;
   }
 
-  /** All loop devices of this machine. */
-  public List<Loop> all() {
-    return parse(
-        runner
-            .run(Command.of("losetup", "--json", "--list", "-O", "NAME,BACK-FILE,OFFSET"))
-            .stdout());
+  /** A loop device keeps its file open, as other programs may do. */
+  private static boolean isOpenElsewhere(Path file) {
+    try (Descriptor open = Descriptor.open(file, Descriptor.O_RDONLY)) {
+      return !open.isOnlyUser();
+    } catch (ErrnoException e) {
+      return true; // not all filesystems can tell
+    }
+  }
+
+  private Optional<Loop> examine(Path device) throws IOException {
+    return kernel.status(device).map(status -> new Loop(device, status.file(), status.offset()));
+  }
+
+  /** All loop devices of this node that have a file. */
+  public List<Loop> all() throws IOException {
+    List<Loop> loops = new ArrayList<>();
+    for (Path device : kernel.attached()) {
+      examine(device).ifPresent(loops::add);
+    }
+    loops.forEach(loop -> known.putIfAbsent(loop.file(), loop.device()));
+    return loops;
   }
 
   /** The loop device of a file from that offset on. */
-  public Optional<Loop> find(Path file, long offset) {
+  public Optional<Loop> find(Path file, long offset) throws IOException {
     return of(file).stream().filter(loop -> loop.offset() == offset).findFirst();
   }
 
-  /**
-   * Makes a loop device for a file from that offset on. Direct I/O keeps the data from being cached
-   * twice; where the filesystem below cannot do it the kernel goes on without.
-   */
-  public Path attach(Path file, long offset) {
-    CommandResult result = attachNext(file, offset);
-    String device = result.stdout().strip();
-    if (device.isEmpty()) {
-      throw ToolFailedException.exited(Command.of("losetup", "--find", file.toString()), result);
-    }
-    return Path.of(device);
+  /** The loop device of a file from that offset on, attached if there is none. */
+  public Path ensure(Path file, long offset) throws IOException {
+    Optional<Loop> loop = find(file, offset);
+    return loop.isPresent() ? loop.get().device() : attach(file, offset);
   }
 
-  private CommandResult attachNext(Path file, long offset) {
-    Command command =
-        Command.of(
-                "losetup",
-                "--find",
-                "--show",
-                "--direct-io=on",
-                "--offset",
-                Long.toString(offset),
-                file.toString())
-            .alsoAccepting(NO_DIRECT_IO);
-    boolean alone = isMyTurn();
-    try {
-      return runner.run(command);
-    } finally {
-      if (alone) {
-        ATTACHING.unlock();
-      }
-    }
-  }
-
-  private static boolean isMyTurn() {
-    try {
-      return ATTACHING.tryLock(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return false;
-    }
+  /** Attaches a file from that offset on to a loop device. */
+  public Path attach(Path file, long offset) throws IOException {
+    Path device = kernel.attach(file, offset);
+    known.put(FileIdentity.of(file), device);
+    return device;
   }
 
   /**
-   * Removes a loop device. Whoever looks at all loop devices of the machine keeps it alive for a
-   * moment, and its file in use; so this waits until it is gone.
+   * Detaches a loop device and waits until it is detached. Another program that has it open, as
+   * those do that examine all devices of the node, keeps it attached for a moment.
    */
-  public void detach(Path device) {
-    Optional<String> before = backingFile(device);
+  public void detach(Path device) throws IOException {
+    Optional<Loop> before = examine(device);
     detachHeld(device);
-    long deadline = System.nanoTime() + PATIENCE.toNanos();
-    while (before.isPresent()
-        && backingFile(device).equals(before)
-        && System.nanoTime() < deadline) {
+    long deadline = System.nanoTime() + DETACH_TIMEOUT.toNanos();
+    while (before.isPresent() && examine(device).equals(before) && System.nanoTime() < deadline) {
       LockSupport.parkNanos(RETRY_EVERY.toNanos());
     }
   }
 
-  /** Removes a loop device that the caller holds: it goes when the caller lets go. */
-  public void detachHeld(Path device) {
-    runner.run(Command.of("losetup", "--detach", device.toString()));
+  /** Detaches a loop device that the caller holds: it is detached when the caller releases it. */
+  public void detachHeld(Path device) throws IOException {
+    examine(device).ifPresent(loop -> known.remove(loop.file(), device));
+    kernel.detach(device);
   }
 
-  /** All loop devices that have a file, as the kernel tells it; no tool is needed for that. */
-  public static Map<Path, Path> backingFiles() throws IOException {
-    Map<Path, Path> files = new LinkedHashMap<>();
-    try (Stream<Path> all = Files.list(Path.of("/sys/block"))) {
-      all.map(Path::getFileName)
-          .filter(name -> name.toString().startsWith("loop"))
-          .sorted()
-          .map(name -> Path.of("/dev").resolve(name))
-          .forEach(
-              device ->
-                  backingFile(device).ifPresent(file -> files.put(device, Path.of(file.strip()))));
-    }
-    return files;
+  /** Makes a loop device as large as its file. */
+  public void refreshSize(Path device) throws IOException {
+    kernel.refreshSize(device);
   }
 
-  /** What the kernel calls the file of a loop device; nothing when it has none. */
-  private static Optional<String> backingFile(Path device) {
+  /**
+   * The name of a device's file as the kernel shows it, also of a file that was deleted. Not every
+   * process sees a file by that name: to compare files, compare {@link Loop#file}.
+   */
+  public static Optional<String> backingName(Path device) {
     Path attribute = Path.of("/sys/block", device.getFileName().toString(), "loop/backing_file");
     try {
-      return Optional.of(Files.readString(attribute));
+      byte[] name = Files.readAllBytes(attribute);
+      return Optional.of(new String(name, StandardCharsets.UTF_8).stripTrailing());
     } catch (IOException e) {
-      return Optional.empty();
-    }
-  }
-
-  /** Lets a loop device see that its file has grown. */
-  public void refreshSize(Path device) {
-    runner.run(Command.of("losetup", "--set-capacity", device.toString()));
-  }
-
-  static List<Loop> parse(String json) {
-    // with no device at all losetup prints nothing instead of an empty list
-    if (json.isBlank()) {
-      return List.of();
-    }
-    try {
-      List<Loop> loops = new ArrayList<>();
-      for (Json loop : Json.parse(json).path("loopdevices").elements()) {
-        Optional<String> file = loop.path("back-file").text();
-        String offset = loop.path("offset").asText();
-        // one that somebody removes while losetup looks has no file any more, or no offset
-        if (file.isPresent() && NUMBER.matcher(offset).matches()) {
-          loops.add(
-              new Loop(
-                  Path.of(loop.path("name").asText()),
-                  Path.of(file.get()),
-                  Long.parseLong(offset)));
-        }
-      }
-      return loops;
-    } catch (IOException e) {
-      throw new IllegalStateException("losetup printed something that is not JSON: " + json, e);
+      return Optional.empty(); // detached since
     }
   }
 }
