@@ -8,6 +8,8 @@ import io.pmemcsi.driver.linux.exec.Command;
 import io.pmemcsi.driver.linux.exec.CommandResult;
 import io.pmemcsi.driver.linux.exec.CommandRunner;
 import io.pmemcsi.driver.linux.exec.ProcessRunner;
+import io.pmemcsi.driver.linux.loop.KernelLoops;
+import io.pmemcsi.driver.linux.loop.LoopCalls;
 import io.pmemcsi.driver.linux.mount.KernelMounts;
 import io.pmemcsi.driver.linux.mount.MountCalls;
 import io.pmemcsi.driver.linux.mount.MountOptions;

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import csi.v1.Volume;
 import io.pmemcsi.driver.linux.exec.Command;
 import io.pmemcsi.driver.linux.exec.ProcessRunner;
+import io.pmemcsi.driver.linux.loop.KernelLoops;
 import io.pmemcsi.driver.linux.loop.LoopDevices;
 import io.pmemcsi.driver.linux.mount.FilesystemType;
 import io.pmemcsi.driver.node.kata.ImageFiles;
