@@ -153,7 +153,7 @@ public final class NodeDriver implements AutoCloseable {
       AuditReport audit) {
     Path state = settings.statePath();
     CommandRunner runner = outside.commands();
-    Mounts mounts = new Mounts(runner, outside.mounts());
+    Mounts mounts = new Mounts(runner, outside.mounts(), state.resolve("binding"));
     DeviceUsers usages = new DeviceUsers(mounts);
     Signatures signatures = new Signatures(runner);
     LoopDevices loops = new LoopDevices(outside.loops());

@@ -9,6 +9,7 @@ import io.pmemcsi.driver.linux.exec.ToolFailedException;
 import io.pmemcsi.driver.linux.loop.KernelLoops;
 import io.pmemcsi.driver.linux.loop.LoopCalls;
 import io.pmemcsi.driver.linux.mount.KernelMounts;
+import io.pmemcsi.driver.linux.mount.MountAttributes;
 import io.pmemcsi.driver.linux.mount.MountCalls;
 import io.pmemcsi.driver.linux.mount.MountOptions;
 import io.pmemcsi.driver.state.DurableFiles;
@@ -137,6 +138,18 @@ final class Crash implements CommandRunner, StateFiles, MountCalls, LoopCalls {
       throw die();
     }
     kernel.mount(source, target, type, options);
+    if (now) {
+      throw die();
+    }
+  }
+
+  @Override
+  public void bind(Path source, Path target, MountAttributes attributes) throws IOException {
+    boolean now = enter("bind " + target);
+    if (now && when != When.AFTER) {
+      throw die();
+    }
+    kernel.bind(source, target, attributes);
     if (now) {
       throw die();
     }

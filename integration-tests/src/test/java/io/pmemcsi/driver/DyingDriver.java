@@ -11,6 +11,7 @@ import io.pmemcsi.driver.linux.exec.ProcessRunner;
 import io.pmemcsi.driver.linux.loop.KernelLoops;
 import io.pmemcsi.driver.linux.loop.LoopCalls;
 import io.pmemcsi.driver.linux.mount.KernelMounts;
+import io.pmemcsi.driver.linux.mount.MountAttributes;
 import io.pmemcsi.driver.linux.mount.MountCalls;
 import io.pmemcsi.driver.linux.mount.MountOptions;
 import io.pmemcsi.driver.metrics.DriverMetrics;
@@ -202,6 +203,13 @@ public final class DyingDriver {
         throws IOException {
       Optional<When> when = enter("mount " + target);
       kernel.mount(source, target, type, options);
+      when.ifPresent(_ -> die());
+    }
+
+    @Override
+    public void bind(Path source, Path target, MountAttributes attributes) throws IOException {
+      Optional<When> when = enter("bind " + target);
+      kernel.bind(source, target, attributes);
       when.ifPresent(_ -> die());
     }
 

@@ -79,7 +79,7 @@ final class GrpcResponder {
     return switch (failure.reason()) {
       case CANCELLED -> Status.Code.CANCELLED;
       case TIMEOUT -> Status.Code.DEADLINE_EXCEEDED;
-      case NOT_STARTED, EXIT_CODE -> Status.Code.INTERNAL;
+      case NOT_STARTED, EXIT_CODE, OUTPUT -> Status.Code.INTERNAL;
     };
   }
 }

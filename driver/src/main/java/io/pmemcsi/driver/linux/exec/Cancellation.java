@@ -5,10 +5,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Tells running commands that nobody waits for them any more.
+ * Kills the commands of a CSI call that its caller has cancelled.
  *
- * <p>Bound to the thread that serves a call. An interrupt would do for commands, but it also closes
- * file channels under a ledger write.
+ * <p>Bound to the thread that serves the call. An interrupt would do for commands, but it also
+ * closes file channels under a ledger write.
  */
 public final class Cancellation {
 
@@ -27,12 +27,12 @@ public final class Cancellation {
     ScopedValue.where(CURRENT, this).run(work);
   }
 
-  /** Runs work that has to be done even though nobody waits for the call any more. */
+  /** Runs work that has to be finished even if the call is cancelled. */
   public static void shielded(Runnable work) {
     new Cancellation().serve(work);
   }
 
-  /** Kills what is running now and refuses what would start later. */
+  /** Kills the commands that run and keeps others from starting. */
   public void cancel() {
     List<Runnable> toRun;
     synchronized (this) {
@@ -43,12 +43,12 @@ public final class Cancellation {
     toRun.forEach(Runnable::run);
   }
 
-  /** Whether it was cancelled already. */
+  /** Whether the caller has cancelled the call. */
   public synchronized boolean isCancelled() {
     return cancelled;
   }
 
-  /** Registers what cancels a running command; runs it at once when it is too late. */
+  /** Registers what kills a running command; runs it at once if the call is cancelled already. */
   void onCancel(Runnable listener) {
     synchronized (this) {
       if (!cancelled) {

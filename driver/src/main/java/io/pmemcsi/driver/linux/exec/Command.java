@@ -7,7 +7,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** One tool with its arguments, how long it may take and which exit codes are an answer. */
+/** A tool with its arguments, its time-out and the exit codes that mean success. */
 public record Command(List<String> argv, Duration timeout, Set<Integer> goodExits) {
 
   /** Enough for every tool that does not touch all of a device. */
@@ -20,7 +20,7 @@ public record Command(List<String> argv, Duration timeout, Set<Integer> goodExit
       throw new IllegalArgumentException("a command needs a program: " + argv);
     }
     if (timeout.isNegative() || timeout.isZero()) {
-      throw new IllegalArgumentException("a command needs time: " + timeout);
+      throw new IllegalArgumentException("a command needs a time-out: " + timeout);
     }
   }
 
@@ -29,7 +29,7 @@ public record Command(List<String> argv, Duration timeout, Set<Integer> goodExit
     return of(Stream.concat(Stream.of(program), Stream.of(arguments)).toList());
   }
 
-  /** The same for an argument list that was put together beforehand. */
+  /** The same for an argument list that is complete. */
   public static Command of(List<String> argv) {
     return new Command(argv, DEFAULT_TIMEOUT, Set.of(0));
   }
@@ -39,7 +39,7 @@ public record Command(List<String> argv, Duration timeout, Set<Integer> goodExit
     return new Command(argv, limit, goodExits);
   }
 
-  /** The same command where further exit codes are answers, not failures. */
+  /** The same command where further exit codes mean success. */
   public Command alsoAccepting(int... exits) {
     return new Command(
         argv,
@@ -47,13 +47,13 @@ public record Command(List<String> argv, Duration timeout, Set<Integer> goodExit
         Stream.concat(goodExits.stream(), IntStream.of(exits).boxed()).collect(Collectors.toSet()));
   }
 
-  /** The program's name without its folder, for messages. */
+  /** The program's name without its directory, for messages. */
   public String program() {
     String first = argv.getFirst();
     return first.substring(first.lastIndexOf('/') + 1);
   }
 
-  /** As one would type it; for people, never for a shell. */
+  /** For people; never for a shell. */
   @Override
   public String toString() {
     return String.join(" ", argv);

@@ -1,10 +1,10 @@
 package io.pmemcsi.driver.linux.exec;
 
 import io.pmemcsi.base.error.Reason;
+import io.pmemcsi.driver.linux.exec.BoundedOutput.Text;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -21,8 +21,8 @@ import org.slf4j.LoggerFactory;
 public final class ProcessRunner implements CommandRunner {
 
   private static final Logger LOG = LoggerFactory.getLogger(ProcessRunner.class);
-  private static final Duration DYING = Duration.ofSeconds(5);
-  private static final Pattern NOT_THERE = Pattern.compile("\\berror[:=] ?2\\b");
+  private static final Duration KILL_TIMEOUT = Duration.ofSeconds(5);
+  private static final Pattern NOT_FOUND = Pattern.compile("\\berror[:=] ?2\\b");
 
   @Override
   public CommandResult run(Command command) {
@@ -59,25 +59,27 @@ public final class ProcessRunner implements CommandRunner {
     }
   }
 
-  /** The JDK tells the number that the kernel has for it, among other words. */
+  /** The JDK reports the kernel's error number in its message only. */
   private static String why(IOException e) {
     String message = String.valueOf(e.getMessage());
-    return NOT_THERE.matcher(message).find()
-        ? "it is in no folder of PATH; install the package that has it"
-        : "%s; may this user run it?".formatted(Reason.of(e).strip());
+    return NOT_FOUND.matcher(message).find()
+        ? "it is in no directory of PATH; install the package that has it"
+        : "%s; is this user allowed to run it?".formatted(Reason.of(e).strip());
   }
 
   private static CommandResult waitFor(Command command, Process process, AtomicBoolean killed) {
-    CompletableFuture<String> out = capture(command, "stdout", process.getInputStream());
-    CompletableFuture<String> err = capture(command, "stderr", process.getErrorStream());
+    CompletableFuture<Text> out =
+        capture(command, "stdout", process.getInputStream(), BoundedOutput.STDOUT_LIMIT);
+    CompletableFuture<Text> err =
+        capture(command, "stderr", process.getErrorStream(), BoundedOutput.STDERR_LIMIT);
     long deadline = System.nanoTime() + command.timeout().toNanos();
     try {
       boolean ended = process.waitFor(command.timeout().toMillis(), TimeUnit.MILLISECONDS);
-      // somebody whom the tool has left running may hold its outputs open
+      // a process that the tool left running may hold its outputs open
       if (!ended || !isComplete(out, deadline) || !isComplete(err, deadline)) {
         killTree(process);
-        // one that hangs in the kernel does not die at once, if ever
-        process.waitFor(DYING.toMillis(), TimeUnit.MILLISECONDS);
+        // a process that hangs in the kernel does not end at once, if ever
+        process.waitFor(KILL_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
         throw ToolFailedException.timedOut(command, soFar(err));
       }
     } catch (InterruptedException e) {
@@ -88,7 +90,9 @@ public final class ProcessRunner implements CommandRunner {
     if (killed.get()) {
       throw ToolFailedException.cancelled(command);
     }
-    CommandResult result = result(command, process, out, err, killed);
+    Text stdout = text(command, out, killed);
+    CommandResult result =
+        new CommandResult(process.exitValue(), stdout.text(), text(command, err, killed).text());
     LOG.atDebug()
         .addKeyValue("command", command.program())
         .addKeyValue("exit", result.exitCode())
@@ -98,41 +102,29 @@ public final class ProcessRunner implements CommandRunner {
     if (!command.goodExits().contains(result.exitCode())) {
       throw ToolFailedException.exited(command, result);
     }
+    if (!stdout.isComplete()) {
+      throw ToolFailedException.printedTooMuch(command, BoundedOutput.STDOUT_LIMIT, result);
+    }
     return result;
   }
 
-  private static CommandResult result(
-      Command command,
-      Process process,
-      CompletableFuture<String> out,
-      CompletableFuture<String> err,
-      AtomicBoolean killed) {
-    try {
-      return new CommandResult(process.exitValue(), text(out), text(err));
-    } catch (UncheckedIOException e) {
-      if (killed.get()) {
-        // cancelled just when the command had ended: the kill has closed what was being read
-        throw ToolFailedException.cancelled(command);
-      }
-      throw e;
-    }
-  }
-
   /**
-   * Reads to the end on a thread of its own, so that no tool ever blocks on a full pipe. A virtual
-   * thread would keep one of the few threads that carry all calls until the tool has ended.
+   * Reads on a platform thread: a virtual one would keep one of the few threads that carry all
+   * calls until the tool has ended.
    */
-  private static CompletableFuture<String> capture(Command command, String name, InputStream in) {
-    CompletableFuture<String> text = new CompletableFuture<>();
+  private static CompletableFuture<Text> capture(
+      Command command, String name, InputStream in, int limit) {
+    CompletableFuture<Text> text = new CompletableFuture<>();
     Thread.ofPlatform()
         .daemon()
         .name("output of " + command.program())
         .start(
             () -> {
               try (in) {
-                String all = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+                Text all = BoundedOutput.read(in, limit);
                 if (LOG.isTraceEnabled()) {
-                  all.lines()
+                  all.text()
+                      .lines()
                       .forEach(
                           line ->
                               LOG.atTrace()
@@ -148,7 +140,7 @@ public final class ProcessRunner implements CommandRunner {
     return text;
   }
 
-  private static boolean isComplete(CompletableFuture<String> captured, long deadline)
+  private static boolean isComplete(CompletableFuture<Text> captured, long deadline)
       throws InterruptedException {
     try {
       captured.get(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
@@ -156,25 +148,30 @@ public final class ProcessRunner implements CommandRunner {
     } catch (TimeoutException e) {
       return false;
     } catch (ExecutionException e) {
-      return true; // whoever wants the text hears why there is none
+      return true; // text() throws
     }
   }
 
-  private static String text(CompletableFuture<String> captured) {
+  private static Text text(
+      Command command, CompletableFuture<Text> captured, AtomicBoolean killed) {
     try {
       return captured.join();
     } catch (CompletionException e) {
+      if (killed.get()) {
+        // cancelled just when the command had ended: the kill closed what was being read
+        throw ToolFailedException.cancelled(command);
+      }
       throw new UncheckedIOException(
           "the output of a command could not be read: " + Reason.of(e), new IOException(e));
     }
   }
 
-  private static String soFar(CompletableFuture<String> captured) {
-    return captured.isCompletedExceptionally() ? "" : captured.getNow("");
+  private static String soFar(CompletableFuture<Text> captured) {
+    return captured.isDone() && !captured.isCompletedExceptionally() ? captured.join().text() : "";
   }
 
   private static void killTree(Process process) {
-    // children first: once their parent is gone they can no longer be found
+    // children first: without their parent they can no longer be found
     process.descendants().forEach(ProcessHandle::destroyForcibly);
     process.destroyForcibly();
   }

@@ -8,6 +8,7 @@ public final class ToolFailedException extends RuntimeException {
     NOT_STARTED,
     EXIT_CODE,
     TIMEOUT,
+    OUTPUT,
     CANCELLED
   }
 
@@ -28,7 +29,7 @@ public final class ToolFailedException extends RuntimeException {
   /**
    * The program is missing or may not be executed.
    *
-   * @param why in words, with the way out
+   * @param why in words, with what to do
    */
   public static ToolFailedException notStarted(Command command, String why) {
     return new ToolFailedException(
@@ -46,6 +47,16 @@ public final class ToolFailedException extends RuntimeException {
         said);
   }
 
+  /** The program printed more than a caller can read. */
+  static ToolFailedException printedTooMuch(Command command, int limit, CommandResult result) {
+    String said = tail(result.stdout());
+    return new ToolFailedException(
+        Reason.OUTPUT,
+        "\"%s\" printed more than %d MiB: %s".formatted(command, limit >> 20, said),
+        result.exitCode(),
+        said);
+  }
+
   /** The program was killed because it took too long. */
   public static ToolFailedException timedOut(Command command, String stderr) {
     return new ToolFailedException(
@@ -57,9 +68,14 @@ public final class ToolFailedException extends RuntimeException {
 
   /** The program was killed, or not even started, because its call was cancelled. */
   public static ToolFailedException cancelled(Command command) {
+    return cancelled(command.toString());
+  }
+
+  /** The same for what takes no program. */
+  public static ToolFailedException cancelled(String operation) {
     return new ToolFailedException(
         Reason.CANCELLED,
-        "\"%s\" was killed because the call was cancelled".formatted(command),
+        "\"%s\" was killed because the call was cancelled".formatted(operation),
         -1,
         "");
   }

@@ -1,9 +1,10 @@
 /**
  * Runs the tools of the operating system: argument lists instead of shell text, a time-out for each
- * of them, output captured, and the whole process tree killed when the call it serves is cancelled.
+ * of them, a bounded part of the output kept, and the whole process tree killed when the call it
+ * serves is cancelled.
  *
  * <p>Start reading at {@link io.pmemcsi.driver.linux.exec.CommandRunner}; {@link
- * io.pmemcsi.driver.linux.exec.ProcessRunner} is the real one, tests bring recording or failing
+ * io.pmemcsi.driver.linux.exec.ProcessRunner} is the real one, tests have recording or failing
  * ones.
  */
 @NullMarked

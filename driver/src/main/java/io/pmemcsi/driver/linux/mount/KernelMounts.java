@@ -1,5 +1,6 @@
 package io.pmemcsi.driver.linux.mount;
 
+import io.pmemcsi.driver.linux.libc.Descriptor;
 import io.pmemcsi.driver.linux.libc.MountSyscalls;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -11,6 +12,14 @@ public final class KernelMounts implements MountCalls {
   public void mount(Path source, Path target, String type, MountOptions options)
       throws IOException {
     MountSyscalls.mount(source, target, type, options.flags(), options.data());
+  }
+
+  @Override
+  public void bind(Path source, Path target, MountAttributes attributes) throws IOException {
+    try (Descriptor mount = MountSyscalls.cloneTree(source)) {
+      MountSyscalls.setAttributes(mount, attributes.set(), attributes.clear());
+      MountSyscalls.attach(mount, target);
+    }
   }
 
   @Override

@@ -3,7 +3,7 @@ package io.pmemcsi.driver.linux.mount;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** The two calls of the kernel that mount(8) and umount(8) make in the end. */
+/** The kernel's own calls for mounts. */
 public interface MountCalls {
 
   /**
@@ -13,6 +13,14 @@ public interface MountCalls {
    * @throws IOException when the kernel refuses; nothing is mounted then
    */
   void mount(Path source, Path target, String type, MountOptions options) throws IOException;
+
+  /**
+   * Bind-mounts with attributes that the mount has from its first moment on, in this mount
+   * namespace and in all that it propagates to.
+   *
+   * @throws IOException when the kernel refuses, as those before 5.12 do; nothing is mounted then
+   */
+  void bind(Path source, Path target, MountAttributes attributes) throws IOException;
 
   /** Unmounts what was mounted last at a path. */
   void unmount(Path target) throws IOException;

@@ -8,49 +8,32 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Mounts and unmounts. The kernel is asked directly, which takes a fraction of the time that it
- * takes to start a tool. Where it refuses, the tool is asked, too: it knows options that the kernel
- * does not, and says in words what is wrong.
+ * Mounts and unmounts. The driver asks the kernel directly, which takes a fraction of the time that
+ * starting a tool takes. Where the kernel refuses, it runs the tool: mount(8) knows options that
+ * the kernel does not, and says in words what is wrong.
  */
 public final class Mounts {
 
   private static final Logger LOG = LoggerFactory.getLogger(Mounts.class);
 
-  /**
-   * Options that belong to one mount and not to the filesystem, so that a bind mount needs them.
-   */
-  private static final Set<String> OF_THE_MOUNT =
-      Set.of(
-          "ro",
-          "nosuid",
-          "suid",
-          "nodev",
-          "dev",
-          "noexec",
-          "exec",
-          "noatime",
-          "atime",
-          "nodiratime",
-          "diratime",
-          "relatime",
-          "norelatime",
-          "strictatime",
-          "nosymfollow");
-
   private final CommandRunner runner;
   private final MountCalls kernel;
+  private final IntermediateMounts intermediates;
 
-  public Mounts(CommandRunner runner, MountCalls kernel) {
+  /**
+   * @param scratch a directory for intermediate mounts, which older kernels need
+   */
+  public Mounts(CommandRunner runner, MountCalls kernel, Path scratch) {
     this.runner = runner;
     this.kernel = kernel;
+    this.intermediates = new IntermediateMounts(scratch, this);
   }
 
-  /** A call of the kernel. */
+  /** A system call. */
   @FunctionalInterface
   private interface Call {
     void run() throws IOException;
@@ -65,21 +48,21 @@ public final class Mounts {
   public void mount(Path device, Path target, FilesystemType type, List<String> options) {
     List<String> argv = new ArrayList<>(List.of("mount", "--no-canonicalize", "-t", type.text()));
     if (!MountOptions.of(options).isReadOnly()) {
-      // without this the tool takes a device that cannot be written for a wish to read only
+      // without this the tool mounts a device that cannot be written read-only
       argv.add("--rw");
     }
     if (!options.isEmpty()) {
       argv.addAll(List.of("-o", String.join(",", options)));
     }
     argv.addAll(List.of(device.toString(), target.toString()));
-    quickly(
+    syscallOrExec(
         () -> kernel.mount(device, target, type.text(), MountOptions.of(options)),
         Command.of(argv));
   }
 
   /**
-   * Mounts with DAX or not at all. Old kernels know one spelling of the option, new ones want the
-   * other, and some filesystems mount without a word when the device cannot do it.
+   * Mounts with DAX or not at all. Old kernels know one spelling of the option, new ones the other,
+   * and some filesystems mount without a warning when the device cannot do it.
    */
   public void mountWithDax(Path device, Path target, FilesystemType type, List<String> options) {
     try {
@@ -100,14 +83,35 @@ public final class Mounts {
     }
   }
 
-  /** Shows what is at one path at another one, too: folders, or a device node on a file. */
+  /** Bind-mounts a directory on a directory, or a device node on a file. */
   public void bind(Path source, Path target) {
-    quickly(
+    syscallOrExec(
         () -> kernel.mount(source, target, "", MountOptions.BIND),
         Command.of("mount", "--no-canonicalize", "--bind", source.toString(), target.toString()));
   }
 
-  /** Gives a bind mount options of its own. */
+  /**
+   * Bind-mounts with options of its own, of those that belong to one mount. The mount has them
+   * before it is attached. A remount afterwards would change this mount namespace only: on a node
+   * the driver has one of its own, and pods would get a mount without the options.
+   */
+  public void bind(Path source, Path target, List<String> options) {
+    if (options.isEmpty()) {
+      bind(source, target);
+      return;
+    }
+    refuseIfCancelled("bind mount at " + target);
+    try {
+      kernel.bind(source, target, MountAttributes.of(options));
+    } catch (IOException e) {
+      LOG.atDebug()
+          .addKeyValue("error", e.getMessage())
+          .log("The kernel refused, using an intermediate mount.");
+      intermediates.bind(source, target, options);
+    }
+  }
+
+  /** Changes the options of a bind mount, in this mount namespace only. */
   public void remountBound(Path target, List<String> options) {
     runner.run(
         Command.of(
@@ -120,23 +124,37 @@ public final class Mounts {
 
   /** Those of the options that a bind mount needs for itself. */
   public static List<String> ofTheMount(List<String> options) {
-    return options.stream().filter(OF_THE_MOUNT::contains).toList();
+    return MountAttributes.perMountOptions(options);
+  }
+
+  /**
+   * Removes intermediate mounts that a driver left that was killed; for the start of the driver.
+   */
+  public void removeIntermediates() {
+    intermediates.removeAll();
   }
 
   public void unmount(Path target) {
-    quickly(
+    syscallOrExec(
         () -> kernel.unmount(target), Command.of("umount", "--no-canonicalize", target.toString()));
   }
 
-  private void quickly(Call call, Command otherwise) {
-    if (Cancellation.current().map(Cancellation::isCancelled).orElse(false)) {
-      throw ToolFailedException.cancelled(otherwise);
-    }
+  private void syscallOrExec(Call call, Command command) {
+    refuseIfCancelled(command.toString());
     try {
       call.run();
     } catch (IOException e) {
-      LOG.atDebug().addKeyValue("error", e.getMessage()).log("The kernel refuses.");
-      runner.run(otherwise);
+      LOG.atDebug()
+          .addKeyValue("error", e.getMessage())
+          .addKeyValue("command", command.program())
+          .log("The kernel refused, running the command.");
+      runner.run(command);
+    }
+  }
+
+  private static void refuseIfCancelled(String operation) {
+    if (Cancellation.current().map(Cancellation::isCancelled).orElse(false)) {
+      throw ToolFailedException.cancelled(operation);
     }
   }
 

@@ -36,6 +36,39 @@ class ProcessRunnerTest {
     assertThat(result.stderr()).endsWith("200000\n");
   }
 
+  /** More than the heap of a driver on a node. */
+  @Test
+  void outputWithoutEndIsBoundedAndItsBeginningAndEndAreReported() {
+    ToolFailedException failure =
+        failureOf(
+            Command.of(
+                "sh",
+                "-c",
+                "echo first >&2; head -c 200000000 /dev/zero | tr '\\0' x >&2; echo; echo last >&2;"
+                    + " exit 1"));
+
+    assertThat(failure).hasMessageContaining("first").hasMessageContaining("last");
+    assertThat(failure.getMessage().length()).isLessThan(2_000);
+  }
+
+  @Test
+  void standardErrorOfASuccessIsBoundedToo() {
+    CommandResult result =
+        runner.run(Command.of("sh", "-c", "head -c 200000000 /dev/zero | tr '\\0' x >&2"));
+
+    assertThat(result.stderr().length()).isLessThan(2 * BoundedOutput.STDERR_LIMIT);
+  }
+
+  @Test
+  void aToolThatPrintsMoreThanCanBeReadHasFailed() {
+    ToolFailedException failure =
+        failureOf(Command.of("sh", "-c", "head -c 200000000 /dev/zero | tr '\\0' x"));
+
+    assertThat(failure.reason()).isEqualTo(Reason.OUTPUT);
+    assertThat(failure).hasMessageContaining("printed more than 4 MiB");
+    assertThat(failure.getMessage().length()).isLessThan(2_000);
+  }
+
   @Test
   void anExitCodeThatIsNoAnswerTellsCommandCodeAndComplaint() {
     ToolFailedException failure =
@@ -53,7 +86,7 @@ class ProcessRunnerTest {
     assertThat(failure.reason()).isEqualTo(Reason.NOT_STARTED);
     assertThat(failure)
         .hasMessage(
-            "cannot run no-such-program-here: it is in no folder of PATH; install the package that"
+            "cannot run no-such-program-here: it is in no directory of PATH; install the package that"
                 + " has it");
   }
 

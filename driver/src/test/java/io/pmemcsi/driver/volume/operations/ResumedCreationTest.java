@@ -76,7 +76,7 @@ class ResumedCreationTest {
             devices,
             new Signatures(tools),
             new VolumeLocks(),
-            new DeviceUsers(new Mounts(tools, new KernelMounts())));
+            new DeviceUsers(new Mounts(tools, new KernelMounts(), Path.of("/nowhere"))));
   }
 
   private LedgerEntry create() {

@@ -148,7 +148,7 @@ class VolumesTest {
             new Devices(manager, _ -> manager),
             new Signatures(NO_TOOLS),
             locks,
-            new DeviceUsers(new Mounts(NO_TOOLS, new KernelMounts())));
+            new DeviceUsers(new Mounts(NO_TOOLS, new KernelMounts(), Path.of("/nowhere"))));
     Thread creation =
         Thread.ofPlatform()
             .start(

@@ -1,0 +1,66 @@
+package io.pmemcsi.driver.linux.mount;
+
+import io.pmemcsi.base.error.Reason;
+import io.pmemcsi.driver.linux.exec.Cancellation;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.UUID;
+
+/**
+ * Bind mounts with options on kernels before 5.12, which cannot set attributes of a mount before it
+ * is attached. A bind mount inherits the attributes of the mount that it is made from: the driver
+ * makes one in a directory of its own, changes its options, and makes the real one from that.
+ *
+ * @param directory where the intermediate mounts are; nothing else is in there
+ */
+record IntermediateMounts(Path directory, Mounts mounts) {
+
+  void bind(Path source, Path target, List<String> options) {
+    Path intermediate = create(source);
+    try {
+      mounts.bind(source, intermediate);
+      mounts.remountBound(intermediate, options);
+      mounts.bind(intermediate, target);
+    } finally {
+      Cancellation.shielded(() -> remove(intermediate));
+    }
+  }
+
+  private Path create(Path source) {
+    Path place = directory.resolve(UUID.randomUUID().toString());
+    try {
+      Files.createDirectories(directory);
+      return Files.isDirectory(source) ? Files.createDirectory(place) : Files.createFile(place);
+    } catch (IOException e) {
+      throw new UncheckedIOException(
+          "cannot create %s for an intermediate mount: %s".formatted(place, Reason.of(e)), e);
+    }
+  }
+
+  /** Removes what a killed driver left; it would keep volumes in use. */
+  void removeAll() {
+    if (!Files.isDirectory(directory)) {
+      return;
+    }
+    try (var all = Files.list(directory)) {
+      all.forEach(this::remove);
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot list %s: %s".formatted(directory, Reason.of(e)), e);
+    }
+  }
+
+  private void remove(Path intermediate) {
+    while (mounts.table().at(intermediate).isPresent()) {
+      mounts.unmount(intermediate);
+    }
+    try {
+      Files.deleteIfExists(intermediate);
+    } catch (IOException e) {
+      throw new UncheckedIOException(
+          "cannot remove %s: %s".formatted(intermediate, Reason.of(e)), e);
+    }
+  }
+}
