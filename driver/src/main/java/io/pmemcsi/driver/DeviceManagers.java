@@ -10,17 +10,12 @@ import io.pmemcsi.driver.device.lvm.PendingNamespaces;
 import io.pmemcsi.driver.device.ndctl.Ndctl;
 import io.pmemcsi.driver.device.ndctl.WritableSys;
 import io.pmemcsi.driver.linux.block.Signatures;
-import io.pmemcsi.driver.linux.exec.CommandRunner;
-import io.pmemcsi.driver.linux.loop.KernelLoops;
-import io.pmemcsi.driver.linux.loop.LoopCalls;
 import io.pmemcsi.driver.linux.loop.LoopDevices;
-import io.pmemcsi.driver.state.DurableFiles;
 import java.nio.file.Path;
 
-/** Opens the device manager for a mode. */
+/** The table of device managers: opens the one of a mode. */
 @FunctionalInterface
 interface DeviceManagers {
-
   /**
    * Opens a manager, which sets up what it needs.
    *
@@ -29,39 +24,36 @@ interface DeviceManagers {
   DeviceManager open(DeviceMode mode, int percentage);
 
   /** The real ones. */
-  static DeviceManagers real(Path statePath, CommandRunner runner, LoopCalls loops, Eraser eraser) {
+  static DeviceManagers real(Path stateDirectory, HostAccess host, Eraser eraser) {
     return (mode, percentage) -> {
-      switch (mode) {
-        case LVM, DIRECT -> WritableSys.ensure(runner);
-        case FILE -> {}
+      if (mode.usesPmem()) {
+        WritableSys.ensure(host.commands());
       }
-      return open(mode, percentage, statePath, runner, loops, eraser);
+      return open(mode, percentage, stateDirectory, host, eraser);
     };
   }
 
-  /** For whoever only looks: nothing is set up, switched on or mounted. */
-  static DeviceManagers looking(Path statePath, CommandRunner runner) {
-    return (mode, _) ->
-        open(mode, 0, statePath, runner, new KernelLoops(), new Eraser((_, _, _) -> {}));
+  /** For an audit: nothing is set up, activated or mounted. */
+  static DeviceManagers readOnly(Path stateDirectory, HostAccess host) {
+    return (mode, _) -> open(mode, 0, stateDirectory, host, new Eraser((_, _, _) -> {}));
   }
 
   private static DeviceManager open(
-      DeviceMode mode,
-      int percentage,
-      Path statePath,
-      CommandRunner runner,
-      LoopCalls loops,
-      Eraser eraser) {
+      DeviceMode mode, int percentage, Path stateDirectory, HostAccess host, Eraser eraser) {
     return switch (mode) {
       case FILE ->
           new FileDevices(
-              statePath, new FileDevices.Pool.Percentage(percentage), new LoopDevices(loops));
-      case LVM -> {
-        PendingNamespaces fresh = new PendingNamespaces(statePath, new DurableFiles());
-        yield new GroupSetup(new Ndctl(runner), runner, fresh, Signatures::isBlank)
-            .prepare(percentage, eraser);
-      }
-      case DIRECT -> new DirectDevices(new Ndctl(runner), eraser);
+              stateDirectory,
+              new FileDevices.Pool.Percentage(percentage),
+              new LoopDevices(host.loops()));
+      case LVM ->
+          new GroupSetup(
+                  new Ndctl(host.commands()),
+                  host.commands(),
+                  new PendingNamespaces(stateDirectory, host.files()),
+                  Signatures::isBlank)
+              .prepare(percentage, eraser);
+      case DIRECT -> new DirectDevices(new Ndctl(host.commands()), eraser);
     };
   }
 }

@@ -5,5 +5,5 @@ import io.pmemcsi.driver.linux.loop.LoopCalls;
 import io.pmemcsi.driver.linux.mount.MountCalls;
 import io.pmemcsi.driver.state.StateFiles;
 
-/** All ways by which the driver changes anything outside of itself, apart from device managers. */
+/** All ways by which the driver changes the node; tests inject crashes and failures here. */
 record HostAccess(CommandRunner commands, StateFiles files, MountCalls mounts, LoopCalls loops) {}

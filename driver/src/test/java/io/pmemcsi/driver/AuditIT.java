@@ -14,9 +14,9 @@ import io.pmemcsi.driver.linux.loop.KernelLoops;
 import io.pmemcsi.driver.linux.loop.LoopDevices;
 import io.pmemcsi.driver.state.DurableFiles;
 import io.pmemcsi.driver.volume.VolumeParameters;
+import io.pmemcsi.driver.volume.VolumeRecord;
 import io.pmemcsi.driver.volume.VolumeState;
 import io.pmemcsi.driver.volume.store.Ledger;
-import io.pmemcsi.driver.volume.store.LedgerEntry;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -61,8 +61,9 @@ class AuditIT extends OwnDriver {
 
     assertThat(findings()).containsExactly(Kind.DEVICE_WITHOUT_RECORD);
     assertThatCall(() -> csi.delete(id.value()))
-        .fails(Status.Code.FAILED_PRECONDITION, "did not make it");
-    assertThatCall(() -> csi.create("stranger", MIB)).fails(Status.Code.INTERNAL, "left alone");
+        .fails(Status.Code.FAILED_PRECONDITION, "did not create it");
+    assertThatCall(() -> csi.create("stranger", MIB))
+        .fails(Status.Code.INTERNAL, "it is not touched");
     assertThat(NodeDriver.audit(FileModeDriver.settings(scratch.folder())).toString())
         .contains("device-without-record")
         .contains(id.value());
@@ -82,7 +83,7 @@ class AuditIT extends OwnDriver {
 
     assertThat(findings()).containsExactly(Kind.RECORD_WITHOUT_DEVICE);
     assertThatCall(() -> csi.stage(volume, scratch.pod("staging"), mount("")))
-        .fails(Status.Code.NOT_FOUND, "gone");
+        .fails(Status.Code.NOT_FOUND, "its device is not found");
     csi.delete(volume.getVolumeId());
   }
 
@@ -91,7 +92,7 @@ class AuditIT extends OwnDriver {
     Volume volume = csi.create("pvc-1", 16 * MIB);
     driver.close();
     Ledger ledger = Ledger.open(scratch.state(), new DurableFiles());
-    ledger.write(ledger.find(new VolumeId(volume.getVolumeId())).orElseThrow().withSize(32 * MIB));
+    ledger.resize(ledger.find(new VolumeId(volume.getVolumeId())).orElseThrow(), 32 * MIB);
     start();
 
     assertThat(driver.driver().startAudit().findings())
@@ -108,8 +109,9 @@ class AuditIT extends OwnDriver {
   void aDeletionThatWasInterruptedIsReportedAndCanBeFinished() {
     Volume volume = csi.create("pvc-1", 16 * MIB);
     driver.close();
-    Ledger.open(scratch.state(), new DurableFiles())
-        .write(new VolumeId(volume.getVolumeId()), new VolumeState.Deleting());
+    Ledger ledger = Ledger.open(scratch.state(), new DurableFiles());
+    ledger.setState(
+        ledger.find(new VolumeId(volume.getVolumeId())).orElseThrow(), new VolumeState.Deleting());
     start();
 
     assertThat(findings()).containsExactly(Kind.UNFINISHED_DELETE);
@@ -121,10 +123,11 @@ class AuditIT extends OwnDriver {
   }
 
   @Test
-  void recordsOfVolumesThatNeverWereAreRemoved() {
+  void recordsOfVolumesThatNeverWereAreRemoved() throws IOException {
     driver.close();
-    Ledger ledger = Ledger.open(scratch.state(), new DurableFiles());
-    ledger.write(VolumeId.fromName("pvc-1"), new VolumeState.Creating());
+    Files.writeString(
+        scratch.state().resolve("contents").resolve(VolumeId.fromName("pvc-1") + ".json"),
+        "{\"state\":\"creating\"}");
     start();
 
     assertThat(findings()).containsExactly(Kind.STALE_RECORD);
@@ -138,9 +141,12 @@ class AuditIT extends OwnDriver {
     VolumeId other = VolumeId.fromName("pvc-2");
     driver.close();
     Ledger ledger = Ledger.open(scratch.state(), new DurableFiles());
-    ledger.write(other, VolumeState.Blank.wiped());
-    ledger.write(
-        new LedgerEntry(other, 16 * MIB, VolumeParameters.DEFAULTS.named("pvc-2", DeviceMode.LVM)));
+    ledger.add(
+        new VolumeRecord(
+            other,
+            16 * MIB,
+            VolumeParameters.DEFAULTS.named("pvc-2", DeviceMode.LVM),
+            VolumeState.Blank.wiped()));
 
     start();
 

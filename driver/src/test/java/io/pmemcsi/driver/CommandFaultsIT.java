@@ -70,7 +70,8 @@ class CommandFaultsIT extends OwnScratch {
         };
     try (FileModeDriver driver = start(sometimes)) {
       Calls csi = new Calls(driver);
-      assertThatCall(() -> csi.create("pvc", 16 * MIB)).fails(Status.Code.ABORTED, "taken back");
+      assertThatCall(() -> csi.create("pvc", 16 * MIB))
+          .fails(Status.Code.ABORTED, "could not be undone");
       assertThat(NodeDriver.audit(FileModeDriver.settings(scratch.folder())).toString())
           .contains("unfinished-create");
 

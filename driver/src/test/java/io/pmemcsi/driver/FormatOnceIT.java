@@ -16,6 +16,7 @@ import io.pmemcsi.driver.linux.loop.LoopDevices;
 import io.pmemcsi.driver.linux.mount.KernelMounts;
 import io.pmemcsi.driver.node.kata.ImageLayout;
 import io.pmemcsi.driver.state.DurableFiles;
+import io.pmemcsi.driver.volume.VolumeRecord;
 import io.pmemcsi.driver.volume.VolumeState;
 import io.pmemcsi.driver.volume.store.Ledger;
 import java.io.IOException;
@@ -77,11 +78,12 @@ class FormatOnceIT extends OwnDriver {
   }
 
   private VolumeState contents(Volume volume) {
-    return Ledger.openForReading(scratch.state()).contents(id(volume)).orElseThrow();
+    return Ledger.openForReading(scratch.state()).find(id(volume)).orElseThrow().state();
   }
 
   private void write(Volume volume, VolumeState contents) {
-    Ledger.open(scratch.state(), new DurableFiles()).write(id(volume), contents);
+    Ledger ledger = Ledger.open(scratch.state(), new DurableFiles());
+    ledger.setState(ledger.find(id(volume)).orElseThrow(), contents);
   }
 
   private CsiAssert stagingFails(Volume volume, String type) {
@@ -203,7 +205,7 @@ class FormatOnceIT extends OwnDriver {
 
     stagingFails(volume, "ext4")
         .fails(Status.Code.FAILED_PRECONDITION, "holds swap with UUID")
-        .saying("it is left alone")
+        .saying("it is not formatted")
         .saying("Delete the volume");
 
     assertThat(new Signatures(runner).probe(device(volume)))
@@ -325,7 +327,8 @@ class FormatOnceIT extends OwnDriver {
     Path target = scratch.pod("target");
     VolumeState.Filesystem inside =
         Ledger.openForReading(scratch.state())
-            .contents(id(volume))
+            .find(id(volume))
+            .map(VolumeRecord::state)
             .map(VolumeState.Formatted.class::cast)
             .flatMap(VolumeState.Formatted::image)
             .orElseThrow();

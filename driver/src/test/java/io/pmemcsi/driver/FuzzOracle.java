@@ -24,8 +24,8 @@ import csi.v1.VolumeCapability;
 import csi.v1.VolumeCapability.AccessMode.Mode;
 import io.grpc.Status;
 import io.pmemcsi.driver.device.VolumeId;
+import io.pmemcsi.driver.volume.VolumeRecord;
 import io.pmemcsi.driver.volume.store.Ledger;
-import io.pmemcsi.driver.volume.store.LedgerEntry;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.List;
@@ -187,7 +187,7 @@ final class FuzzOracle {
     if (flag != null && !isBoolean(flag)) {
       invalid("csi.storage.k8s.io/ephemeral");
     }
-    Optional<LedgerEntry> volume = find(r.getVolumeId());
+    Optional<VolumeRecord> volume = find(r.getVolumeId());
     boolean persistentKnown = volume.filter(v -> !v.parameters().ephemeral()).isPresent();
     boolean looksEphemeral =
         r.getStagingTargetPath().isEmpty() && context.containsKey("size") && !persistentKnown;
@@ -326,11 +326,11 @@ final class FuzzOracle {
   private void known(String volumeId) {
     present("volume_id", volumeId);
     if (!volumeId.isEmpty() && find(volumeId).isEmpty()) {
-      refuse(Status.Code.NOT_FOUND, "there is no volume");
+      refuse(Status.Code.NOT_FOUND, "does not exist");
     }
   }
 
-  private Optional<LedgerEntry> find(String volumeId) {
+  private Optional<VolumeRecord> find(String volumeId) {
     if (volumeId.isEmpty()) {
       return Optional.empty();
     }

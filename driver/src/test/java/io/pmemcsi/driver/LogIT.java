@@ -4,7 +4,7 @@ import static io.pmemcsi.driver.Calls.MIB;
 import static io.pmemcsi.driver.Calls.mount;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import csi.v1.NodeGetVolumeStatsRequest;
+import csi.v1.NodeExpandVolumeRequest;
 import csi.v1.NodeStageVolumeRequest;
 import csi.v1.Volume;
 import io.grpc.Status;
@@ -68,7 +68,7 @@ class LogIT extends SharedDriver {
     assertThat(log())
         .containsPattern("Request\\. .*" + staging())
         .containsPattern("Response\\. .*pvc-logged")
-        .containsPattern("Command output\\. command=\"stat\" stdout=\"4096 ")
+        .containsPattern("Command output\\. command=\"resize2fs\" stderr=\"resize2fs ")
         .doesNotContain("hunter2", "password");
   }
 
@@ -94,8 +94,8 @@ class LogIT extends SharedDriver {
                 .build());
     driver
         .node()
-        .nodeGetVolumeStats(
-            NodeGetVolumeStatsRequest.newBuilder()
+        .nodeExpandVolume(
+            NodeExpandVolumeRequest.newBuilder()
                 .setVolumeId(volume.getVolumeId())
                 .setVolumePath(staging().toString())
                 .build());

@@ -53,13 +53,13 @@ class MetricsIT extends OwnDriver {
     assertThat(get("/metrics")).contains(strays + 1);
 
     Files.delete(stray);
-    driver.driver().lookAgain();
+    driver.driver().auditNow();
     assertThat(get("/metrics")).contains(strays + 0);
 
     Files.write(stray, new byte[1 << 20]);
     // the first look may meet a call at work
-    driver.driver().lookAgain();
-    driver.driver().lookAgain();
+    driver.driver().auditNow();
+    driver.driver().auditNow();
     assertThat(get("/metrics")).contains(strays + 1);
     Files.delete(stray);
   }

@@ -110,9 +110,11 @@ class NodeConformanceIT extends SharedDriver {
 
       assertThatCall(
               () -> stage(good(volume).setStagingTargetPath(parent.resolve("path").toString())))
-          .fails(Code.INTERNAL, "there is no folder " + parent);
+          .fails(Code.INTERNAL, "directory %s does not exist".formatted(parent));
       assertThatCall(() -> stage(good(volume).setStagingTargetPath(tooLong.toString())))
-          .fails(Code.INTERNAL, "cannot make the folder %s: File name too long".formatted(tooLong));
+          .fails(
+              Code.INTERNAL,
+              "cannot create the directory %s: File name too long".formatted(tooLong));
     }
 
     @Test

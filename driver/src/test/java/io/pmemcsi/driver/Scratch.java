@@ -62,7 +62,7 @@ final class Scratch implements AutoCloseable {
     assertThat(names(state().resolve("mount"))).as("Kata mounts").isEmpty();
     if (Files.exists(state())) {
       Ledger ledger = Ledger.openForReading(state());
-      assertThat(ledger.entries()).as("ledger").isEmpty();
+      assertThat(ledger.records()).as("ledger").isEmpty();
       assertThat(ledger.damaged()).as("damaged").isEmpty();
     }
     assertThat(names(folder.resolve("pods"))).as("pod folders").isEmpty();

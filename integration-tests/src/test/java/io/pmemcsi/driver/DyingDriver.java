@@ -57,16 +57,14 @@ public final class DyingDriver {
             "/metrics");
     DriverMetrics metrics = new DriverMetrics(settings.driverName(), settings.nodeId());
     Mortal world = new Mortal();
+    HostAccess host = new HostAccess(world, world, world, world);
     try (NodeDriver driver =
         NodeDriver.start(
             settings,
             metrics,
-            new HostAccess(world, world, world, world),
+            host,
             DeviceManagers.real(
-                settings.statePath(),
-                world,
-                world,
-                new Eraser((_, _, _) -> world.step("erase"))))) {
+                settings.statePath(), host, new Eraser((_, _, _) -> world.step("erase"))))) {
       System.out.println("findings at start: " + driver.startAudit().findings());
       new CountDownLatch(1).await();
     }

@@ -9,9 +9,9 @@ import io.pmemcsi.driver.device.DeviceMode;
 import io.pmemcsi.driver.device.VolumeId;
 import io.pmemcsi.driver.state.DurableFiles;
 import io.pmemcsi.driver.volume.VolumeParameters;
+import io.pmemcsi.driver.volume.VolumeRecord;
 import io.pmemcsi.driver.volume.VolumeState;
 import io.pmemcsi.driver.volume.store.Ledger;
-import io.pmemcsi.driver.volume.store.LedgerEntry;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -85,9 +85,12 @@ public final class ManyVolumes implements Benchmark {
     for (int i = 0; i < VOLUMES; i++) {
       String name = "pvc-" + i;
       VolumeId id = VolumeId.fromName(name);
-      ledger.write(id, VolumeState.Blank.wiped());
-      ledger.write(
-          new LedgerEntry(id, SIZE, VolumeParameters.DEFAULTS.named(name, DeviceMode.FILE)));
+      ledger.add(
+          new VolumeRecord(
+              id,
+              SIZE,
+              VolumeParameters.DEFAULTS.named(name, DeviceMode.FILE),
+              VolumeState.Blank.wiped()));
       try (RandomAccessFile sparse =
           new RandomAccessFile(devices.resolve(id + ".img").toFile(), "rw")) {
         sparse.setLength(SIZE);

@@ -10,9 +10,9 @@ import io.pmemcsi.driver.device.VolumeId;
 import io.pmemcsi.driver.linux.block.BlockDevices;
 import io.pmemcsi.driver.linux.block.DeviceNumber;
 import io.pmemcsi.driver.linux.mount.MountEntry;
+import io.pmemcsi.driver.volume.VolumeRecord;
 import io.pmemcsi.driver.volume.VolumeState;
 import io.pmemcsi.driver.volume.store.Ledger;
-import io.pmemcsi.driver.volume.store.LedgerEntry;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -28,14 +28,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Compares what the ledger says with the devices and mounts that are there.
+ * Compares the ledger with the devices and mounts of the node.
  *
- * <p>Only what cannot cost anybody data is repaired: records of volumes that were never finished or
- * were deleted except for their record, notes and empty folders of mounts that are gone. Everything
- * else is reported.
+ * <p>Only what cannot cost data is repaired: records of volumes that were never finished or were
+ * deleted except for their record, notes and empty directories of mounts that do not exist.
+ * Everything else is reported.
  */
 public final class Audit {
-
   private static final Logger LOG = LoggerFactory.getLogger(Audit.class);
 
   private final Ledger ledger;
@@ -44,8 +43,8 @@ public final class Audit {
   private final boolean repair;
   private final List<Finding> findings = new ArrayList<>();
   private final Set<VolumeId> unavailable = new HashSet<>();
-  private final Set<VolumeId> beingMade = new HashSet<>();
-  private final Map<DeviceMode, List<String>> hiddenParts = new EnumMap<>(DeviceMode.class);
+  private final Set<VolumeId> beingCreated = new HashSet<>();
+  private final Map<DeviceMode, List<String>> unavailablePools = new EnumMap<>(DeviceMode.class);
 
   private Audit(Ledger ledger, Devices devices, NodeState node, boolean repair) {
     this.ledger = ledger;
@@ -55,7 +54,7 @@ public final class Audit {
   }
 
   /** Compares, and changes nothing. */
-  public static AuditReport look(Ledger ledger, Devices devices, NodeState node) {
+  public static AuditReport compare(Ledger ledger, Devices devices, NodeState node) {
     return new Audit(ledger, devices, node, false).run();
   }
 
@@ -65,65 +64,64 @@ public final class Audit {
   }
 
   private AuditReport run() {
-    List<LedgerEntry> entries = List.copyOf(ledger.entries());
-    // before the look at the devices: a tool that has ended by then has left one that is seen
-    entries.stream()
-        .filter(this::isCreating)
-        .map(LedgerEntry::id)
-        .filter(devices::isBeingMade)
-        .forEach(beingMade::add);
-    Map<VolumeId, Device> found = findDevices(entries);
-    ledger.damaged().forEach((id, why) -> find(Kind.DAMAGED_RECORD, id, why, false));
-    for (LedgerEntry entry : entries) {
-      if (unavailable.contains(entry.id())) {
-        continue;
+    List<VolumeRecord> volumes = List.copyOf(ledger.records());
+    // before the devices are listed: a command that has ended by then has left one that is listed
+    volumes.stream()
+        .filter(volume -> volume.state() instanceof VolumeState.Creating)
+        .map(VolumeRecord::id)
+        .filter(devices::isBeingCreated)
+        .forEach(beingCreated::add);
+    Map<VolumeId, Device> found = findDevices(volumes);
+    ledger.damaged().forEach((id, why) -> report(Kind.DAMAGED_RECORD, id, why));
+    for (VolumeRecord volume : volumes) {
+      if (!unavailable.contains(volume.id())) {
+        check(volume, Optional.ofNullable(found.get(volume.id())));
       }
-      check(entry, Optional.ofNullable(found.get(entry.id())));
     }
-    found.values().stream().filter(device -> isUnknown(device.id())).forEach(this::foreign);
-    for (VolumeId id : List.copyOf(ledger.withContents())) {
-      if (ledger.find(id).isEmpty() && !found.containsKey(id) && ledger.damage(id).isEmpty()) {
-        repaired(Kind.STALE_RECORD, id, "only a contents record is left");
+    found.values().stream()
+        .filter(device -> !ledger.knows(device.id()))
+        .forEach(this::reportWithoutRecord);
+    for (VolumeId id : List.copyOf(ledger.orphanedStates())) {
+      if (!found.containsKey(id)) {
+        removeRecord(id, "only a contents record is left");
       }
     }
     new LeftoverCheck(node, ledger, found.keySet(), repair).run(findings);
-    return new AuditReport(entries.size(), found.size(), findings);
+    return new AuditReport(volumes.size(), found.size(), findings);
   }
 
-  private void foreign(Device device) {
+  private void reportWithoutRecord(Device device) {
     List<MountEntry> mounted = mountsOf(device);
-    find(
+    report(
         Kind.DEVICE_WITHOUT_RECORD,
         device.id(),
         "device %s with %d bytes is not in the ledger%s"
             .formatted(
                 device.path(),
                 device.sizeBytes(),
-                mounted.isEmpty() ? "" : ", it is mounted at " + mounted.getFirst().mountPoint()),
-        false);
+                mounted.isEmpty() ? "" : ", it is mounted at " + mounted.getFirst().mountPoint()));
   }
 
-  private boolean isUnknown(VolumeId id) {
-    return ledger.find(id).isEmpty() && ledger.damage(id).isEmpty();
-  }
-
-  private Map<VolumeId, Device> findDevices(List<LedgerEntry> entries) {
+  private Map<VolumeId, Device> findDevices(List<VolumeRecord> volumes) {
     Map<VolumeId, Device> found = new HashMap<>();
     findIn(devices.current(), found);
-    Map<DeviceMode, List<LedgerEntry>> volumes =
-        entries.stream().collect(Collectors.groupingBy(devices::modeOf));
-    for (DeviceMode mode : otherModes(volumes.keySet())) {
+    Map<DeviceMode, List<VolumeRecord>> byMode =
+        volumes.stream()
+            .collect(
+                Collectors.groupingBy(
+                    volume -> volume.parameters().deviceMode().orElse(devices.current().mode())));
+    for (DeviceMode mode : otherModes(byMode.keySet())) {
       try {
         findIn(devices.of(mode), found);
       } catch (RuntimeException e) {
-        // the volumes of the mode that this driver runs in are not to suffer from it
-        List<LedgerEntry> affected = volumes.getOrDefault(mode, List.of());
-        affected.forEach(volume -> unavailable(volume, mode, e));
+        // the volumes of the mode that this driver runs in must not suffer from it
+        List<VolumeRecord> affected = byMode.getOrDefault(mode, List.of());
+        affected.forEach(volume -> reportUnavailable(volume, mode, e));
         if (affected.isEmpty()) {
           LOG.atDebug()
               .addKeyValue("mode", mode.text())
               .addKeyValue("error", e.getMessage())
-              .log("No look for devices of this mode.");
+              .log("Devices of this mode are not listed.");
         }
       }
     }
@@ -131,15 +129,13 @@ public final class Audit {
   }
 
   /**
-   * Those that volumes were made in. On a node with PMEM also the others: an earlier driver may
-   * have left something there, and forgotten it.
+   * The modes that volumes were created in. On a node with PMEM also all others: an earlier driver
+   * may have left devices there that no ledger knows.
    */
   private Set<DeviceMode> otherModes(Set<DeviceMode> used) {
     DeviceMode current = devices.current().mode();
     Set<DeviceMode> others =
-        current == DeviceMode.FILE
-            ? EnumSet.noneOf(DeviceMode.class)
-            : EnumSet.allOf(DeviceMode.class);
+        current.usesPmem() ? EnumSet.allOf(DeviceMode.class) : EnumSet.noneOf(DeviceMode.class);
     others.addAll(used);
     others.remove(current);
     return others;
@@ -147,114 +143,118 @@ public final class Audit {
 
   private void findIn(DeviceManager manager, Map<VolumeId, Device> found) {
     for (Device device : manager.list()) {
-      // whoever else has a namespace gives it a name, too; only in a group of ours all is ours
-      boolean ours = manager.mode() != DeviceMode.DIRECT || device.id().isMadeFromName();
-      if (ours || ledger.find(device.id()).isPresent()) {
+      if (manager.isOwnName(device.id()) || ledger.find(device.id()).isPresent()) {
         found.put(device.id(), device);
       }
     }
-    for (VolumeId id : manager.halfMade()) {
-      if (isUnknown(id) && id.isMadeFromName()) {
-        find(
+    for (VolumeId id : manager.incomplete()) {
+      if (!ledger.knows(id) && manager.isOwnName(id)) {
+        report(
             Kind.DEVICE_WITHOUT_RECORD,
             id,
-            "something of this name is half made or switched off, and is not in the ledger",
-            false);
+            "a device of this name is incomplete or disabled, and is not in the ledger");
       }
     }
   }
 
-  private void unavailable(LedgerEntry entry, DeviceMode mode, RuntimeException why) {
-    unavailable.add(entry.id());
-    find(
+  private void reportUnavailable(VolumeRecord volume, DeviceMode mode, RuntimeException why) {
+    unavailable.add(volume.id());
+    report(
         Kind.MODE_UNAVAILABLE,
-        entry.id(),
-        "device mode %s cannot be used: %s".formatted(mode.text(), why.getMessage()),
-        false);
+        volume.id(),
+        "device mode %s cannot be used: %s".formatted(mode.text(), why.getMessage()));
   }
 
-  private void check(LedgerEntry entry, Optional<Device> device) {
-    Optional<VolumeState> contents = ledger.contents(entry.id());
-    boolean creating = isCreating(entry);
-    boolean deleting = contents.filter(c -> c instanceof VolumeState.Deleting).isPresent();
-    if (device.isEmpty()) {
-      if (beingMade.contains(entry.id())) {
-        find(
-            Kind.UNFINISHED_CREATE,
-            entry.id(),
-            "a tool is making its device, calling CreateVolume after that finishes it",
-            false);
-        return;
-      }
-      String hidden = hidden(entry);
-      if ((creating || deleting) && hidden.isEmpty()) {
-        repaired(
-            Kind.STALE_RECORD,
-            entry.id(),
-            creating ? "its device was never made" : "its device is deleted");
-      } else {
-        find(
-            Kind.RECORD_WITHOUT_DEVICE,
-            entry.id(),
-            "volume \"%s\" of %d bytes has no device%s"
-                .formatted(entry.name(), entry.sizeBytes(), hidden),
-            false);
-      }
+  private void check(VolumeRecord volume, Optional<Device> found) {
+    if (found.isEmpty()) {
+      checkWithoutDevice(volume);
       return;
     }
-    List<MountEntry> mounted = mountsOf(device.get());
-    if (creating) {
-      find(
-          Kind.UNFINISHED_CREATE,
-          entry.id(),
-          "CreateVolume was interrupted, calling it again finishes it",
-          false);
-    } else if (deleting) {
-      find(
-          Kind.UNFINISHED_DELETE,
-          entry.id(),
-          "DeleteVolume was interrupted, calling it again finishes it",
-          false);
-    } else if (device.get().sizeBytes() < entry.sizeBytes()) {
-      find(
-          Kind.DEVICE_TOO_SMALL,
-          entry.id(),
-          "the ledger says %d bytes, the device has %d"
-              .formatted(entry.sizeBytes(), device.get().sizeBytes()),
-          false);
-    }
-    if (entry.parameters().ephemeral() && mounted.isEmpty()) {
-      find(
+    Device device = found.get();
+    List<MountEntry> mounted = mountsOf(device);
+    boolean neverPublished =
+        switch (volume.state()) {
+          case VolumeState.Creating _ -> {
+            report(
+                Kind.UNFINISHED_CREATE,
+                volume.id(),
+                "CreateVolume was interrupted, calling it again finishes it");
+            yield true;
+          }
+          case VolumeState.Deleting _ -> {
+            report(
+                Kind.UNFINISHED_DELETE,
+                volume.id(),
+                "DeleteVolume was interrupted, calling it again finishes it");
+            yield true;
+          }
+          case VolumeState.Blank _ -> {
+            checkSize(volume, device);
+            yield true;
+          }
+          case VolumeState.Formatted _, VolumeState.RawBlock _, VolumeState.Legacy _ -> {
+            checkSize(volume, device);
+            yield false;
+          }
+        };
+    if (volume.isEphemeral() && mounted.isEmpty()) {
+      report(
           Kind.EPHEMERAL_NOT_PUBLISHED,
-          entry.id(),
-          "ephemeral volume \"%s\" is not mounted anywhere".formatted(entry.name()),
-          false);
+          volume.id(),
+          "ephemeral volume \"%s\" is not mounted anywhere".formatted(volume.name()));
     }
-    boolean blank = contents.filter(c -> c instanceof VolumeState.Blank).isPresent();
-    if ((creating || deleting || blank) && !mounted.isEmpty()) {
-      find(
+    if (neverPublished && !mounted.isEmpty()) {
+      report(
           Kind.UNEXPECTED_MOUNT,
-          entry.id(),
-          "is mounted at %s by somebody else".formatted(mounted.getFirst().mountPoint()),
-          false);
+          volume.id(),
+          "is mounted at %s by another program".formatted(mounted.getFirst().mountPoint()));
     }
   }
 
-  private boolean isCreating(LedgerEntry entry) {
-    return ledger.contents(entry.id()).filter(c -> c instanceof VolumeState.Creating).isPresent();
+  private void checkSize(VolumeRecord volume, Device device) {
+    if (device.sizeBytes() < volume.sizeBytes()) {
+      report(
+          Kind.DEVICE_TOO_SMALL,
+          volume.id(),
+          "the ledger says %d bytes, the device has %d"
+              .formatted(volume.sizeBytes(), device.sizeBytes()));
+    }
+  }
+
+  private void checkWithoutDevice(VolumeRecord volume) {
+    if (beingCreated.contains(volume.id())) {
+      report(
+          Kind.UNFINISHED_CREATE,
+          volume.id(),
+          "a command is creating its device, calling CreateVolume after that finishes it");
+      return;
+    }
+    String location = possibleLocation(volume);
+    if (location.isEmpty() && volume.state() instanceof VolumeState.Creating) {
+      removeRecord(volume.id(), "its device was never created");
+    } else if (location.isEmpty() && volume.state() instanceof VolumeState.Deleting) {
+      removeRecord(volume.id(), "its device is deleted");
+    } else {
+      report(
+          Kind.RECORD_WITHOUT_DEVICE,
+          volume.id(),
+          "volume \"%s\" of %d bytes has no device%s"
+              .formatted(volume.name(), volume.sizeBytes(), location));
+    }
   }
 
   /** Where a device that is not found may be; empty when it can be nowhere. */
-  private String hidden(LedgerEntry entry) {
-    DeviceManager manager = devices.of(entry);
-    if (manager.exists(entry.id())) {
-      return " that is switched on";
+  private String possibleLocation(VolumeRecord volume) {
+    DeviceManager manager = devices.of(volume.parameters().deviceMode());
+    if (manager.exists(volume.id())) {
+      return " that is enabled";
     }
-    // asked once for a look: on a busy node many volumes come and go meanwhile
-    List<String> hidden = hiddenParts.computeIfAbsent(manager.mode(), _ -> manager.hidden());
-    return hidden.isEmpty()
+    // once per audit: on a busy node many volumes come and go while it runs
+    List<String> pools =
+        unavailablePools.computeIfAbsent(manager.mode(), _ -> manager.unavailablePools());
+    return pools.isEmpty()
         ? ""
-        : ", it may be in " + String.join(", ", hidden) + ", which cannot be looked into";
+        : ", it may be in " + String.join(", ", pools) + ", which is not readable";
   }
 
   private List<MountEntry> mountsOf(Device device) {
@@ -267,14 +267,14 @@ public final class Audit {
     }
   }
 
-  private void repaired(Kind kind, VolumeId id, String text) {
+  private void removeRecord(VolumeId id, String text) {
     if (repair) {
       ledger.remove(id);
     }
-    find(kind, id, text, repair);
+    findings.add(new Finding(Kind.STALE_RECORD, id, text, repair));
   }
 
-  private void find(Kind kind, VolumeId id, String text, boolean done) {
-    findings.add(new Finding(kind, id, text, done));
+  private void report(Kind kind, VolumeId id, String text) {
+    findings.add(new Finding(kind, id, text, false));
   }
 }

@@ -7,45 +7,44 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * The findings of one look after the other while calls come and go.
+ * The findings of consecutive audits while calls come and go.
  *
- * <p>A look sees whatever a call has half done at that moment, so only what two looks in a row have
- * found counts. What the next one does not find is resolved.
+ * <p>An audit sees whatever a call has half done at that moment, so a finding counts only when two
+ * audits in a row report it. What the next one does not report is resolved.
  */
 public final class AuditTrail {
-
   private record Subject(AuditReport.Kind kind, VolumeId volume) {}
 
   private Set<Subject> last;
-  private Set<Subject> told;
+  private Set<Subject> reported;
 
-  /** Begins with what was found before the first call came, which counts as it is. */
+  /** Begins with what was found before the first call, which counts as it is. */
   public AuditTrail(AuditReport start) {
     last = subjects(start.open());
-    told = last;
+    reported = last;
   }
 
   /**
    * What counts now.
    *
-   * @param report all that holds
-   * @param fresh the part of it that is news
+   * @param report all confirmed findings
+   * @param added those that the last report did not have
    */
-  public record Confirmed(AuditReport report, List<Finding> fresh) {
+  public record Confirmed(AuditReport report, List<Finding> added) {
     public Confirmed {
-      fresh = List.copyOf(fresh);
+      added = List.copyOf(added);
     }
   }
 
-  /** Takes the next look. */
-  public Confirmed next(AuditReport look) {
-    List<Finding> both =
-        look.open().stream().filter(finding -> last.contains(subject(finding))).toList();
-    List<Finding> fresh =
-        both.stream().filter(finding -> !told.contains(subject(finding))).toList();
-    last = subjects(look.open());
-    told = subjects(both);
-    return new Confirmed(new AuditReport(look.volumes(), look.devices(), both), fresh);
+  /** Takes the report of the next audit. */
+  public Confirmed next(AuditReport report) {
+    List<Finding> confirmed =
+        report.open().stream().filter(finding -> last.contains(subject(finding))).toList();
+    List<Finding> added =
+        confirmed.stream().filter(finding -> !reported.contains(subject(finding))).toList();
+    last = subjects(report.open());
+    reported = subjects(confirmed);
+    return new Confirmed(new AuditReport(report.volumes(), report.devices(), confirmed), added);
   }
 
   private static Set<Subject> subjects(List<Finding> findings) {

@@ -1,43 +1,50 @@
 package io.pmemcsi.driver.audit;
 
 import io.pmemcsi.driver.device.Devices;
-import io.pmemcsi.driver.metrics.DriverMetrics;
-import io.pmemcsi.driver.volume.operations.VolumeLocks;
+import io.pmemcsi.driver.device.VolumeId;
 import io.pmemcsi.driver.volume.store.Ledger;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks at the node every minute: others may take or free memory behind the driver's back, and what
- * the audit at the start has found may be resolved since, or be joined by more.
+ * Audits the node every minute: other programs may use or free memory, and what the audit at the
+ * start has found may be resolved since, or be joined by more.
  */
 public final class PeriodicAudit implements AutoCloseable {
-
   private static final Logger LOG = LoggerFactory.getLogger(PeriodicAudit.class);
-  private static final Duration EVERY = Duration.ofMinutes(1);
+  private static final Duration PERIOD = Duration.ofMinutes(1);
 
-  private final Path statePath;
+  private final Path stateDirectory;
   private final Ledger ledger;
   private final Devices devices;
-  private final VolumeLocks calls;
-  private final DriverMetrics metrics;
+  private final Predicate<VolumeId> inFlight;
+  private final Consumer<AuditReport> listener;
   private final AuditTrail trail;
-  private final Thread thread = Thread.ofVirtual().name("watch").unstarted(this::run);
+  private final Thread thread = Thread.ofVirtual().name("audit").unstarted(this::run);
 
+  /**
+   * Prepares it.
+   *
+   * @param inFlight whether a call for a volume is in flight
+   * @param listener gets each confirmed report
+   * @param start what was found at the start of the driver
+   */
   public PeriodicAudit(
-      Path statePath,
+      Path stateDirectory,
       Ledger ledger,
       Devices devices,
-      VolumeLocks calls,
-      DriverMetrics metrics,
+      Predicate<VolumeId> inFlight,
+      Consumer<AuditReport> listener,
       AuditReport start) {
-    this.statePath = statePath;
+    this.stateDirectory = stateDirectory;
     this.ledger = ledger;
     this.devices = devices;
-    this.calls = calls;
-    this.metrics = metrics;
+    this.inFlight = inFlight;
+    this.listener = listener;
     this.trail = new AuditTrail(start);
   }
 
@@ -45,22 +52,22 @@ public final class PeriodicAudit implements AutoCloseable {
     thread.start();
   }
 
-  /** One look. */
-  public synchronized void look() {
+  /** Audits once. */
+  public synchronized void runOnce() {
     try {
-      AuditReport seen = Audit.look(ledger, devices, NodeState.read(statePath));
-      // erasing a large volume takes longer than two looks: it is under way, not interrupted
-      AuditTrail.Confirmed now = trail.next(seen.without(calls::isHeld));
-      now.fresh().forEach(PeriodicAudit::tell);
-      metrics.audited(now.report());
+      AuditReport report = Audit.compare(ledger, devices, NodeState.read(stateDirectory));
+      // erasing a large volume takes longer than two audits: it is in flight, not interrupted
+      AuditTrail.Confirmed confirmed = trail.next(report.without(inFlight));
+      confirmed.added().forEach(PeriodicAudit::log);
+      listener.accept(confirmed.report());
     } catch (RuntimeException e) {
       LOG.atWarn().addKeyValue("error", e.getMessage()).log("Ledger and node are not compared.");
     }
     devices.measure();
   }
 
-  /** For the administrator. */
-  public static void tell(AuditReport.Finding finding) {
+  /** Logs a finding for the administrator. */
+  public static void log(AuditReport.Finding finding) {
     LOG.atWarn()
         .addKeyValue("kind", finding.kind().text())
         .addKeyValue("volume", finding.volume())
@@ -72,8 +79,8 @@ public final class PeriodicAudit implements AutoCloseable {
   private void run() {
     try {
       while (true) {
-        Thread.sleep(EVERY);
-        look();
+        Thread.sleep(PERIOD);
+        runOnce();
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

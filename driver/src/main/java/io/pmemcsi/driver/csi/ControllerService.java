@@ -1,7 +1,7 @@
 package io.pmemcsi.driver.csi;
 
 import static io.pmemcsi.driver.csi.CsiStatusException.invalid;
-import static io.pmemcsi.driver.csi.GrpcResponder.answer;
+import static io.pmemcsi.driver.csi.GrpcResponder.respond;
 
 import com.google.protobuf.Int64Value;
 import csi.v1.ControllerExpandVolumeRequest;
@@ -31,8 +31,11 @@ import io.pmemcsi.driver.node.Access;
 import io.pmemcsi.driver.volume.ParameterSource;
 import io.pmemcsi.driver.volume.SizeRange;
 import io.pmemcsi.driver.volume.VolumeParameters;
+import io.pmemcsi.driver.volume.VolumeRecord;
+import io.pmemcsi.driver.volume.operations.VolumeCreator;
+import io.pmemcsi.driver.volume.operations.VolumeDeleter;
+import io.pmemcsi.driver.volume.operations.VolumeExpander;
 import io.pmemcsi.driver.volume.operations.Volumes;
-import io.pmemcsi.driver.volume.store.LedgerEntry;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -42,7 +45,10 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
 
   private final NodeIdentity node;
   private final Volumes volumes;
-  private final boolean growing;
+  private final VolumeCreator creator;
+  private final VolumeDeleter deleter;
+  private final VolumeExpander expander;
+  private final boolean expandable;
   private final VolumeMessages messages;
   private volatile Whole whole = new Whole(-1, ListVolumesResponse.getDefaultInstance());
 
@@ -52,17 +58,26 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
   /**
    * Serves what the parts below offer.
    *
-   * @param growing whether volumes of this device mode can grow
+   * @param expandable whether volumes of this device mode can be expanded
    */
-  public ControllerService(NodeIdentity node, Volumes volumes, boolean growing) {
+  public ControllerService(
+      NodeIdentity node,
+      Volumes volumes,
+      VolumeCreator creator,
+      VolumeDeleter deleter,
+      VolumeExpander expander,
+      boolean expandable) {
     this.node = node;
     this.volumes = volumes;
-    this.growing = growing;
+    this.creator = creator;
+    this.deleter = deleter;
+    this.expander = expander;
+    this.expandable = expandable;
     this.messages = new VolumeMessages(node);
   }
 
   /** This service for a server, where a list that has not changed is not put into bytes again. */
-  public BindableService quickToList() {
+  public BindableService withCachedList() {
     return () ->
         CachedResponseMarshaller.forResponsesOf(
             ControllerGrpc.getListVolumesMethod(), bindService());
@@ -78,12 +93,13 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
             RPC.Type.LIST_VOLUMES,
             RPC.Type.GET_CAPACITY,
             RPC.Type.SINGLE_NODE_MULTI_WRITER);
-    answer(
+    respond(
         observer,
         () ->
             ControllerGetCapabilitiesResponse.newBuilder()
                 .addAllCapabilities(
-                    Stream.concat(always, growing ? Stream.of(RPC.Type.EXPAND_VOLUME) : Stream.of())
+                    Stream.concat(
+                            always, expandable ? Stream.of(RPC.Type.EXPAND_VOLUME) : Stream.of())
                         .map(ControllerService::capability)
                         .toList())
                 .build());
@@ -92,7 +108,7 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
   @Override
   public void createVolume(
       CreateVolumeRequest request, StreamObserver<CreateVolumeResponse> observer) {
-    answer(
+    respond(
         observer,
         () -> {
           String name = Requests.name(request.getName());
@@ -106,7 +122,7 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
             size = size.atLeast(minimum(access));
           }
           return CreateVolumeResponse.newBuilder()
-              .setVolume(messages.volume(volumes.create(name, size, parameters)))
+              .setVolume(messages.volume(creator.create(name, size, parameters)))
               .build();
         });
   }
@@ -114,10 +130,10 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
   @Override
   public void deleteVolume(
       DeleteVolumeRequest request, StreamObserver<DeleteVolumeResponse> observer) {
-    answer(
+    respond(
         observer,
         () -> {
-          volumes.delete(Requests.volumeId(request.getVolumeId()));
+          deleter.delete(Requests.volumeId(request.getVolumeId()));
           return DeleteVolumeResponse.getDefaultInstance();
         });
   }
@@ -126,11 +142,11 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
   public void controllerExpandVolume(
       ControllerExpandVolumeRequest request,
       StreamObserver<ControllerExpandVolumeResponse> observer) {
-    if (!growing) {
+    if (!expandable) {
       super.controllerExpandVolume(request, observer);
       return;
     }
-    answer(
+    respond(
         observer,
         () -> {
           String id = Requests.volumeId(request.getVolumeId());
@@ -141,7 +157,7 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
           if (request.hasVolumeCapability()) {
             Requests.access(request.getVolumeCapability());
           }
-          LedgerEntry entry = volumes.grow(id, size);
+          VolumeRecord entry = expander.expand(id, size);
           return ControllerExpandVolumeResponse.newBuilder()
               .setCapacityBytes(entry.sizeBytes())
               .setNodeExpansionRequired(!request.getVolumeCapability().hasBlock())
@@ -153,14 +169,14 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
   public void validateVolumeCapabilities(
       ValidateVolumeCapabilitiesRequest request,
       StreamObserver<ValidateVolumeCapabilitiesResponse> observer) {
-    answer(
+    respond(
         observer,
         () -> {
           String id = Requests.volumeId(request.getVolumeId());
           if (request.getVolumeCapabilitiesCount() == 0) {
             throw invalid("volume_capabilities is missing");
           }
-          LedgerEntry entry = volumes.get(id);
+          VolumeRecord entry = volumes.resolve(id).require();
           try {
             refuseBlockImage(accesses(request.getVolumeCapabilitiesList()), entry.parameters());
           } catch (CsiStatusException e) {
@@ -181,7 +197,7 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
   @Override
   public void listVolumes(
       ListVolumesRequest request, StreamObserver<ListVolumesResponse> observer) {
-    answer(
+    respond(
         observer,
         () -> {
           if (request.getMaxEntries() < 0) {
@@ -204,8 +220,8 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
   }
 
   private ListVolumesResponse page(int maxEntries, String token) {
-    List<LedgerEntry> all = volumes.list();
-    List<LedgerEntry> after = after(all, token);
+    List<VolumeRecord> all = volumes.list();
+    List<VolumeRecord> after = after(all, token);
     int count = maxEntries == 0 ? after.size() : Math.min(after.size(), maxEntries);
     ListVolumesResponse.Builder page = ListVolumesResponse.newBuilder();
     page.addAllEntries(messages.list(after.subList(0, count), all));
@@ -219,7 +235,7 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
    * A token is the id of the last volume on the page before, so that pages neither repeat nor skip
    * a volume when others come and go between.
    */
-  private static List<LedgerEntry> after(List<LedgerEntry> all, String token) {
+  private static List<VolumeRecord> after(List<VolumeRecord> all, String token) {
     if (token.isEmpty()) {
       return all;
     }
@@ -236,7 +252,7 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
   @Override
   public void getCapacity(
       GetCapacityRequest request, StreamObserver<GetCapacityResponse> observer) {
-    answer(
+    respond(
         observer,
         () -> {
           boolean here =

@@ -7,6 +7,7 @@ import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.linux.exec.ToolFailedException;
 import io.pmemcsi.driver.linux.mount.DaxMissingException;
 import io.pmemcsi.driver.state.StateException;
+import io.pmemcsi.driver.volume.VolumeException;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,7 +20,7 @@ final class GrpcResponder {
   private GrpcResponder() {}
 
   /** Answers a call with what the work returns or why it failed. */
-  static <T> void answer(StreamObserver<T> observer, Supplier<T> work) {
+  static <T> void respond(StreamObserver<T> observer, Supplier<T> work) {
     T response;
     try {
       response = work.get();
@@ -42,6 +43,7 @@ final class GrpcResponder {
     return switch (failure) {
       case CsiStatusException refused ->
           refused.code().toStatus().withDescription(refused.getMessage());
+      case VolumeException volume -> code(volume).toStatus().withDescription(volume.getMessage());
       case DeviceException device -> code(device).toStatus().withDescription(device.getMessage());
       case ToolFailedException tool -> code(tool).toStatus().withDescription(tool.getMessage());
       case DaxMissingException dax -> Status.FAILED_PRECONDITION.withDescription(dax.getMessage());
@@ -61,6 +63,19 @@ final class GrpcResponder {
     return message == null || (cause != null && message.equals(cause.toString()))
         ? Reason.withFile(failure)
         : message;
+  }
+
+  private static Status.Code code(VolumeException failure) {
+    return switch (failure) {
+      case VolumeException.InvalidRequest _ -> Status.Code.INVALID_ARGUMENT;
+      case VolumeException.NotFound _ -> Status.Code.NOT_FOUND;
+      case VolumeException.Incompatible _ -> Status.Code.ALREADY_EXISTS;
+      case VolumeException.PreconditionFailed _ -> Status.Code.FAILED_PRECONDITION;
+      case VolumeException.SizeOutOfRange _ -> Status.Code.OUT_OF_RANGE;
+      case VolumeException.Unfinished _ -> Status.Code.ABORTED;
+      case VolumeException.Cancelled _ -> Status.Code.CANCELLED;
+      case VolumeException.Failed _ -> Status.Code.INTERNAL;
+    };
   }
 
   private static Status.Code code(DeviceException failure) {

@@ -1,6 +1,6 @@
 package io.pmemcsi.driver.csi;
 
-import static io.pmemcsi.driver.csi.GrpcResponder.answer;
+import static io.pmemcsi.driver.csi.GrpcResponder.respond;
 
 import csi.v1.GetPluginCapabilitiesRequest;
 import csi.v1.GetPluginCapabilitiesResponse;
@@ -18,23 +18,23 @@ public final class IdentityService extends IdentityGrpc.IdentityImplBase {
 
   private final DriverName driver;
   private final String version;
-  private final boolean growing;
+  private final boolean expandable;
 
   /**
    * Serves what the parts below offer.
    *
-   * @param growing whether volumes of this device mode can grow
+   * @param expandable whether volumes of this device mode can be expanded
    */
-  public IdentityService(DriverName driver, String version, boolean growing) {
+  public IdentityService(DriverName driver, String version, boolean expandable) {
     this.driver = driver;
     this.version = version;
-    this.growing = growing;
+    this.expandable = expandable;
   }
 
   @Override
   public void getPluginInfo(
       GetPluginInfoRequest request, StreamObserver<GetPluginInfoResponse> observer) {
-    answer(
+    respond(
         observer,
         () ->
             GetPluginInfoResponse.newBuilder()
@@ -47,7 +47,7 @@ public final class IdentityService extends IdentityGrpc.IdentityImplBase {
   public void getPluginCapabilities(
       GetPluginCapabilitiesRequest request,
       StreamObserver<GetPluginCapabilitiesResponse> observer) {
-    answer(
+    respond(
         observer,
         () -> {
           GetPluginCapabilitiesResponse.Builder all =
@@ -55,7 +55,7 @@ public final class IdentityService extends IdentityGrpc.IdentityImplBase {
                   .addCapabilities(service(PluginCapability.Service.Type.CONTROLLER_SERVICE))
                   .addCapabilities(
                       service(PluginCapability.Service.Type.VOLUME_ACCESSIBILITY_CONSTRAINTS));
-          if (growing) {
+          if (expandable) {
             all.addCapabilities(
                 PluginCapability.newBuilder()
                     .setVolumeExpansion(
@@ -68,7 +68,7 @@ public final class IdentityService extends IdentityGrpc.IdentityImplBase {
 
   @Override
   public void probe(ProbeRequest request, StreamObserver<ProbeResponse> observer) {
-    answer(observer, ProbeResponse::getDefaultInstance);
+    respond(observer, ProbeResponse::getDefaultInstance);
   }
 
   private static PluginCapability service(PluginCapability.Service.Type type) {

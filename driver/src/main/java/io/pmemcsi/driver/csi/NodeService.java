@@ -1,7 +1,7 @@
 package io.pmemcsi.driver.csi;
 
 import static io.pmemcsi.driver.csi.CsiStatusException.invalid;
-import static io.pmemcsi.driver.csi.GrpcResponder.answer;
+import static io.pmemcsi.driver.csi.GrpcResponder.respond;
 
 import csi.v1.NodeExpandVolumeRequest;
 import csi.v1.NodeExpandVolumeResponse;
@@ -25,6 +25,7 @@ import csi.v1.NodeUnstageVolumeResponse;
 import csi.v1.VolumeUsage;
 import io.grpc.stub.StreamObserver;
 import io.pmemcsi.driver.node.Access;
+import io.pmemcsi.driver.node.FilesystemExpansion;
 import io.pmemcsi.driver.node.Publishing;
 import io.pmemcsi.driver.node.Staging;
 import io.pmemcsi.driver.node.Statistics;
@@ -42,30 +43,33 @@ public final class NodeService extends NodeGrpc.NodeImplBase {
   private final Staging staging;
   private final Publishing publishing;
   private final Statistics statistics;
-  private final boolean growing;
+  private final FilesystemExpansion expansion;
+  private final boolean expandable;
 
   /**
    * Serves what the parts below offer.
    *
-   * @param growing whether volumes of this device mode can grow
+   * @param expandable whether volumes of this device mode can be expanded
    */
   public NodeService(
       NodeIdentity node,
       Staging staging,
       Publishing publishing,
       Statistics statistics,
-      boolean growing) {
+      FilesystemExpansion expansion,
+      boolean expandable) {
     this.node = node;
     this.staging = staging;
     this.publishing = publishing;
     this.statistics = statistics;
-    this.growing = growing;
+    this.expansion = expansion;
+    this.expandable = expandable;
   }
 
   @Override
   public void nodeGetInfo(
       NodeGetInfoRequest request, StreamObserver<NodeGetInfoResponse> observer) {
-    answer(
+    respond(
         observer,
         () ->
             NodeGetInfoResponse.newBuilder()
@@ -82,12 +86,13 @@ public final class NodeService extends NodeGrpc.NodeImplBase {
             RPC.Type.STAGE_UNSTAGE_VOLUME,
             RPC.Type.GET_VOLUME_STATS,
             RPC.Type.SINGLE_NODE_MULTI_WRITER);
-    answer(
+    respond(
         observer,
         () ->
             NodeGetCapabilitiesResponse.newBuilder()
                 .addAllCapabilities(
-                    Stream.concat(always, growing ? Stream.of(RPC.Type.EXPAND_VOLUME) : Stream.of())
+                    Stream.concat(
+                            always, expandable ? Stream.of(RPC.Type.EXPAND_VOLUME) : Stream.of())
                         .map(NodeService::capability)
                         .toList())
                 .build());
@@ -96,7 +101,7 @@ public final class NodeService extends NodeGrpc.NodeImplBase {
   @Override
   public void nodeStageVolume(
       NodeStageVolumeRequest request, StreamObserver<NodeStageVolumeResponse> observer) {
-    answer(
+    respond(
         observer,
         () -> {
           String id = Requests.volumeId(request.getVolumeId());
@@ -112,7 +117,7 @@ public final class NodeService extends NodeGrpc.NodeImplBase {
   @Override
   public void nodeUnstageVolume(
       NodeUnstageVolumeRequest request, StreamObserver<NodeUnstageVolumeResponse> observer) {
-    answer(
+    respond(
         observer,
         () -> {
           staging.unstage(
@@ -125,7 +130,7 @@ public final class NodeService extends NodeGrpc.NodeImplBase {
   @Override
   public void nodePublishVolume(
       NodePublishVolumeRequest request, StreamObserver<NodePublishVolumeResponse> observer) {
-    answer(
+    respond(
         observer,
         () -> {
           String id = Requests.volumeId(request.getVolumeId());
@@ -154,7 +159,7 @@ public final class NodeService extends NodeGrpc.NodeImplBase {
   @Override
   public void nodeUnpublishVolume(
       NodeUnpublishVolumeRequest request, StreamObserver<NodeUnpublishVolumeResponse> observer) {
-    answer(
+    respond(
         observer,
         () -> {
           publishing.unpublish(
@@ -167,7 +172,7 @@ public final class NodeService extends NodeGrpc.NodeImplBase {
   @Override
   public void nodeGetVolumeStats(
       NodeGetVolumeStatsRequest request, StreamObserver<NodeGetVolumeStatsResponse> observer) {
-    answer(
+    respond(
         observer,
         () -> {
           Statistics.Usage usage =
@@ -199,18 +204,18 @@ public final class NodeService extends NodeGrpc.NodeImplBase {
   @Override
   public void nodeExpandVolume(
       NodeExpandVolumeRequest request, StreamObserver<NodeExpandVolumeResponse> observer) {
-    if (!growing) {
+    if (!expandable) {
       super.nodeExpandVolume(request, observer);
       return;
     }
-    answer(
+    respond(
         observer,
         () -> {
           String id = Requests.volumeId(request.getVolumeId());
           Path path = Requests.volumePath(request.getVolumePath());
           SizeRange size = Requests.size(request.hasCapacityRange(), request.getCapacityRange());
           return NodeExpandVolumeResponse.newBuilder()
-              .setCapacityBytes(staging.grow(id, path, size))
+              .setCapacityBytes(expansion.expand(id, path, size))
               .build();
         });
   }

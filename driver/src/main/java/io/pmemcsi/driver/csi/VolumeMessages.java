@@ -3,7 +3,7 @@ package io.pmemcsi.driver.csi;
 import csi.v1.ListVolumesResponse;
 import csi.v1.Volume;
 import io.pmemcsi.driver.device.VolumeId;
-import io.pmemcsi.driver.volume.store.LedgerEntry;
+import io.pmemcsi.driver.volume.VolumeRecord;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -19,13 +19,13 @@ final class VolumeMessages {
   private final NodeIdentity node;
   private final Map<VolumeId, Made> messages = new ConcurrentHashMap<>();
 
-  private record Made(LedgerEntry from, ListVolumesResponse.Entry message) {}
+  private record Made(VolumeRecord from, ListVolumesResponse.Entry message) {}
 
   VolumeMessages(NodeIdentity node) {
     this.node = node;
   }
 
-  Volume volume(LedgerEntry entry) {
+  Volume volume(VolumeRecord entry) {
     return Volume.newBuilder()
         .setVolumeId(entry.id().value())
         .setCapacityBytes(entry.sizeBytes())
@@ -35,15 +35,15 @@ final class VolumeMessages {
   }
 
   /** The entries of a list; those of volumes that are gone are forgotten. */
-  List<ListVolumesResponse.Entry> list(List<LedgerEntry> page, List<LedgerEntry> all) {
+  List<ListVolumesResponse.Entry> list(List<VolumeRecord> page, List<VolumeRecord> all) {
     if (messages.size() > all.size()) {
-      Set<VolumeId> known = all.stream().map(LedgerEntry::id).collect(Collectors.toSet());
+      Set<VolumeId> known = all.stream().map(VolumeRecord::id).collect(Collectors.toSet());
       messages.keySet().retainAll(known);
     }
     return page.stream().map(this::listed).toList();
   }
 
-  private ListVolumesResponse.Entry listed(LedgerEntry entry) {
+  private ListVolumesResponse.Entry listed(VolumeRecord entry) {
     return messages
         .compute(
             entry.id(),
@@ -56,7 +56,7 @@ final class VolumeMessages {
    * Id and capacity, as the original told them: whoever lists volumes wants to know which there
    * are, and a node that is full of them is to say so quickly.
    */
-  private static ListVolumesResponse.Entry inList(LedgerEntry entry) {
+  private static ListVolumesResponse.Entry inList(VolumeRecord entry) {
     return ListVolumesResponse.Entry.newBuilder()
         .setVolume(
             Volume.newBuilder().setVolumeId(entry.id().value()).setCapacityBytes(entry.sizeBytes()))

@@ -4,40 +4,33 @@ import io.pmemcsi.driver.linux.block.BlockDevices;
 import io.pmemcsi.driver.linux.block.DeviceNumber;
 import io.pmemcsi.driver.linux.mount.MountEntry;
 import io.pmemcsi.driver.linux.mount.Mounts;
-import io.pmemcsi.driver.volume.store.LedgerEntry;
 import java.io.IOException;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** Who uses a device: our mounts, and anybody else the kernel knows of. */
+/** Who uses a device: mounts that this driver sees, and any other user that the kernel knows. */
 public final class DeviceUsers {
-
   private final Mounts mounts;
 
   public DeviceUsers(Mounts mounts) {
     this.mounts = mounts;
   }
 
-  /** Throws when the device of a volume is mounted or held by somebody. */
-  public void refuseInUse(LedgerEntry entry, DeviceManager manager) {
-    Optional<Device> device = manager.find(entry.id());
-    if (device.isEmpty()) {
-      return;
-    }
-    List<MountEntry> mounted = mountsOf(device.get());
+  /** Throws when a device is mounted or held. */
+  public void refuseInUse(Device device) {
+    List<MountEntry> mounted = mountsOf(device);
     if (!mounted.isEmpty()) {
       throw new DeviceException.InUse(
-          entry.id(),
+          device.id(),
           "mounted at "
               + mounted.stream()
                   .map(mount -> mount.mountPoint().toString())
                   .collect(Collectors.joining(", ")));
     }
-    refuseHeld(device.get());
+    refuseHeld(device);
   }
 
-  /** Throws when anybody, in whatever mount namespace, uses a device. */
+  /** Throws when a process, in whichever mount namespace, holds a device. */
   public void refuseHeld(Device device) {
     try (BlockDevices.Hold _ = BlockDevices.holdExclusively(device.path())) {
       // free
@@ -53,12 +46,12 @@ public final class DeviceUsers {
     return mounts.table().of(number(device));
   }
 
-  /** The number by which mount tables call a device. */
+  /** The number by which mount tables know a device. */
   public static DeviceNumber number(Device device) {
     try {
       return DeviceNumber.of(device.path());
     } catch (IOException e) {
-      throw new DeviceException.ToolFailed("look at " + device.path(), e);
+      throw new DeviceException.ToolFailed("stat " + device.path(), e);
     }
   }
 }

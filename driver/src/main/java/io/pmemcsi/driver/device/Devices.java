@@ -1,8 +1,8 @@
 package io.pmemcsi.driver.device;
 
 import io.pmemcsi.driver.linux.exec.Cancellation;
-import io.pmemcsi.driver.volume.store.LedgerEntry;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
@@ -11,23 +11,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The device manager of the mode this driver runs in, those of other modes for volumes that were
- * made earlier, and the capacity in memory.
+ * The device manager of the mode that this driver runs in, those of other modes for volumes that
+ * were created in them, and the measured capacity.
  */
 public final class Devices {
-
   private static final Logger LOG = LoggerFactory.getLogger(Devices.class);
 
   private final DeviceManager current;
   private final Function<DeviceMode, DeviceManager> opener;
-  private final Predicate<VolumeId> beingMade;
+  private final Predicate<VolumeId> beingCreated;
   private final Map<DeviceMode, DeviceManager> others = new ConcurrentHashMap<>();
   private final AtomicLong measurements = new AtomicLong();
   private volatile Measured measured = new Measured.Failed("the capacity was not measured yet");
   private long latest;
 
-  /** The last answer to the question how much room there is. */
+  /** The last measurement of the capacity. */
   public sealed interface Measured {
+    /** The capacity, if a measurement has ever succeeded. */
+    default Optional<Capacity> known() {
+      return this instanceof Known(Capacity capacity) ? Optional.of(capacity) : Optional.empty();
+    }
+
     record Known(Capacity capacity) implements Measured {}
 
     record Failed(String why) implements Measured {}
@@ -36,30 +40,34 @@ public final class Devices {
   /**
    * Starts with the capacity unknown.
    *
-   * @param opener opens a manager for another mode that hands out existing devices and sets up
+   * @param opener opens a manager for another mode that provides existing devices and sets up
    *     nothing new
    */
   public Devices(DeviceManager current, Function<DeviceMode, DeviceManager> opener) {
-    this(current, opener, OrphanedCommands.HERE::isMaking);
+    this(current, opener, OrphanedCommands.HERE::isCreating);
   }
 
-  /** The same with another way to tell whether a tool is at work for a volume. */
+  /** The same with another way to tell whether a command is creating a device. */
   public Devices(
       DeviceManager current,
       Function<DeviceMode, DeviceManager> opener,
-      Predicate<VolumeId> beingMade) {
+      Predicate<VolumeId> beingCreated) {
     this.current = current;
     this.opener = opener;
-    this.beingMade = beingMade;
+    this.beingCreated = beingCreated;
   }
 
   public DeviceManager current() {
     return current;
   }
 
-  /** The manager that has the device of a volume. */
-  public DeviceManager of(LedgerEntry entry) {
-    return of(modeOf(entry));
+  /**
+   * The manager of the mode that a volume was created in.
+   *
+   * @param mode empty in the oldest entries of the ledger: then the mode was never changed
+   */
+  public DeviceManager of(Optional<DeviceMode> mode) {
+    return of(mode.orElse(current.mode()));
   }
 
   /** The manager of a mode. */
@@ -68,17 +76,11 @@ public final class Devices {
   }
 
   /**
-   * Whether a tool is making the device of a volume at this moment, for whichever call. Only a look
-   * at the devices that comes later can tell that there is none.
+   * Whether a command is creating the device of a volume at this moment, for whichever call. Only a
+   * list of the devices that is read later can tell that there is none.
    */
-  public boolean isBeingMade(VolumeId id) {
-    return beingMade.test(id);
-  }
-
-  /** The mode that a volume was made in. */
-  public DeviceMode modeOf(LedgerEntry entry) {
-    // the oldest entries do not tell; then it can only be the mode that was never changed
-    return entry.parameters().deviceMode().orElse(current.mode());
+  public boolean isBeingCreated(VolumeId id) {
+    return beingCreated.test(id);
   }
 
   /** Whether the node has no memory at all, as far as that is known. */
@@ -86,15 +88,14 @@ public final class Devices {
     return measured instanceof Measured.Known(Capacity capacity) && capacity.total() == 0;
   }
 
-  /** From memory, so that schedulers may ask as often as they like. */
+  /** The last measurement: schedulers ask often, so this runs no command. */
   public Measured capacity() {
     return measured;
   }
 
   /**
-   * Measures again; to be called after each change, also by calls that were cancelled. What was
-   * known before a failure is good enough until the next time; without it the failure is kept for
-   * whoever asks.
+   * Measures again; to be called after each change, also by calls that were cancelled. A failure
+   * does not replace a known capacity.
    */
   public void measure() {
     // one that began later knows more, whichever ends first

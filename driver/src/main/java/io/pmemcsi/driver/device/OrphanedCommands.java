@@ -26,7 +26,7 @@ public record OrphanedCommands(Path processes) {
   }
 
   /** Whether one of them is at work for a volume. */
-  public boolean isMaking(VolumeId id) {
+  public boolean isCreating(VolumeId id) {
     return isRunningWith(nameOption(id.value()));
   }
 

@@ -1,6 +1,7 @@
 /**
- * Block devices for volumes: made, found, grown and removed behind one small interface, one
- * implementation per device mode in a package of its own.
+ * Block devices for volumes: created, found, expanded and removed behind one small interface, with
+ * one implementation per device mode in a package of its own. A new mode is such a package, a value
+ * of {@link io.pmemcsi.driver.device.DeviceMode}, and a line in the table that opens managers.
  *
  * <p>Start reading at {@link io.pmemcsi.driver.device.DeviceManager}.
  */

@@ -1,8 +1,8 @@
 package io.pmemcsi.driver.node;
 
-import io.pmemcsi.driver.csi.CsiStatusException;
 import io.pmemcsi.driver.linux.block.Signatures.Found;
 import io.pmemcsi.driver.linux.mount.FilesystemType;
+import io.pmemcsi.driver.volume.VolumeException;
 import io.pmemcsi.driver.volume.VolumeState.Filesystem;
 import java.util.Optional;
 import java.util.UUID;
@@ -44,7 +44,7 @@ record FilesystemCheck(String holder) {
     try {
       return new Filesystem(there.type(), UUID.fromString(there.uuid()));
     } catch (IllegalArgumentException e) {
-      throw CsiStatusException.precondition(
+      throw new VolumeException.PreconditionFailed(
           "%s holds %s without a usable UUID, found \"%s\": give it one with \"tune2fs -U random\" or \"xfs_admin -U generate\" and try again"
               .formatted(holder, there.type(), there.uuid()));
     }
@@ -56,18 +56,18 @@ record FilesystemCheck(String holder) {
             .filter(_ -> !type.isEmpty())
             .orElseThrow(
                 () ->
-                    CsiStatusException.precondition(
+                    new VolumeException.PreconditionFailed(
                         "%s holds %s, which is neither ext4 nor xfs: it is left alone"
                             .formatted(holder, type)));
     if (wanted.isPresent() && wanted.get() != there) {
-      throw CsiStatusException.exists(
+      throw new VolumeException.Incompatible(
           "%s holds %s, asked for: %s".formatted(holder, there.text(), wanted.get().text()));
     }
     return there;
   }
 
-  private CsiStatusException damaged(String expected, Found found) {
-    return CsiStatusException.precondition(
+  private VolumeException damaged(String expected, Found found) {
+    return new VolumeException.PreconditionFailed(
         "%s is not formatted again: expected %s, found %s. Repair the filesystem or delete the volume"
             .formatted(holder, expected, found));
   }

@@ -1,6 +1,5 @@
 package io.pmemcsi.driver.node;
 
-import io.pmemcsi.driver.csi.CsiStatusException;
 import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.device.DeviceUsers;
 import io.pmemcsi.driver.linux.block.Signatures;
@@ -8,10 +7,11 @@ import io.pmemcsi.driver.linux.block.Signatures.Found;
 import io.pmemcsi.driver.linux.exec.Command;
 import io.pmemcsi.driver.linux.exec.CommandRunner;
 import io.pmemcsi.driver.linux.mount.FilesystemType;
+import io.pmemcsi.driver.volume.VolumeException;
+import io.pmemcsi.driver.volume.VolumeRecord;
 import io.pmemcsi.driver.volume.VolumeState;
 import io.pmemcsi.driver.volume.VolumeState.Filesystem;
 import io.pmemcsi.driver.volume.operations.Volumes;
-import io.pmemcsi.driver.volume.store.LedgerEntry;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
@@ -19,11 +19,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sees to it that a volume holds a filesystem, and that it is formatted at most once in its life.
+ * Ensures that a volume holds a filesystem, and that it is formatted at most once in its life.
  *
  * <p>Other drivers format whatever looks empty to them. An unreadable superblock, a device that is
- * not quite there or a tool that was killed look empty, too. Here the ledger decides, and the
- * device only has to agree with it.
+ * not ready or a tool that was killed look empty, too. Here the ledger decides, and the device only
+ * has to agree with it.
  */
 public final class Formatter {
 
@@ -32,74 +32,106 @@ public final class Formatter {
 
   private final Volumes volumes;
   private final Signatures signatures;
-  private final DeviceUsers usages;
+  private final DeviceUsers users;
   private final CommandRunner runner;
 
   public Formatter(
-      Volumes volumes, Signatures signatures, DeviceUsers usages, CommandRunner runner) {
+      Volumes volumes, Signatures signatures, DeviceUsers users, CommandRunner runner) {
     this.volumes = volumes;
     this.signatures = signatures;
-    this.usages = usages;
+    this.users = users;
     this.runner = runner;
   }
 
-  /** The filesystem of a volume, made now if the volume is fresh. */
-  FilesystemType ensure(LedgerEntry entry, Device device, Optional<FilesystemType> wanted) {
-    Optional<VolumeState> recorded = volumes.contents(entry);
-    if (recorded.isEmpty()) {
-      return adoptLegacy(entry, signatures.probe(device.path()), wanted);
-    }
-    return switch (recorded.get()) {
+  /**
+   * A volume with a filesystem.
+   *
+   * @param volume with its state after formatting
+   */
+  record Result(VolumeRecord volume, FilesystemType type) {}
+
+  /** The filesystem of a volume, created now if the volume is blank. */
+  Result ensure(VolumeRecord volume, Device device, Optional<FilesystemType> requested) {
+    return switch (volume.state()) {
       case VolumeState.Formatted(Filesystem expected, Optional<Filesystem> _) ->
-          check(entry).recorded(expected, signatures.probe(device.path()), wanted);
-      case VolumeState.Blank(Optional<UUID> planned) -> first(entry, device, planned, wanted);
-      case VolumeState.RawBlock _ -> useOfBlockUser(entry, signatures.probe(device.path()), wanted);
+          new Result(
+              volume, check(volume).recorded(expected, signatures.probe(device.path()), requested));
+      case VolumeState.Blank(Optional<UUID> planned) -> first(volume, device, planned, requested);
+      case VolumeState.RawBlock _ ->
+          new Result(
+              volume,
+              type(
+                  check(volume)
+                      .unrecorded(
+                          "a filesystem (it was used as a raw block volume)",
+                          signatures.probe(device.path()),
+                          requested)));
+      case VolumeState.Legacy _ -> adoptLegacy(volume, signatures.probe(device.path()), requested);
       case VolumeState.Creating _, VolumeState.Deleting _ ->
-          throw CsiStatusException.precondition("volume %s is not whole".formatted(entry.id()));
+          throw new VolumeException.PreconditionFailed(
+              "volume %s is not ready for use".formatted(volume.id()));
     };
   }
 
-  /** Formats a volume that nobody was given yet, as far as this driver knows. */
-  private FilesystemType first(
-      LedgerEntry entry, Device device, Optional<UUID> planned, Optional<FilesystemType> wanted) {
-    // whoever has it now was not given it by this driver
-    usages.refuseHeld(device);
-    if (signatures.isUntouched(device.path())) {
-      return format(entry, device, planned, wanted, false);
-    }
-    return switch (SignatureOrigin.judge(planned, signatures.probe(device.path()))) {
-      case SignatureOrigin.Ours _ -> format(entry, device, planned, wanted, true);
-      case SignatureOrigin.Foreign(Found.Signature there) -> adopt(entry, there, wanted);
-      case SignatureOrigin.Unknown(Found there) ->
-          throw CsiStatusException.precondition(
-              "volume %s was never used by this driver, but holds %s: it is left alone. Delete the volume, or clear the device with \"wipefs --all %s\" if nobody needs what is there"
-                  .formatted(entry.id(), there, device.path()));
-    };
-  }
-
-  /** Another release of the driver has used the volume meanwhile. */
-  private FilesystemType adopt(
-      LedgerEntry entry, Found.Signature there, Optional<FilesystemType> wanted) {
-    check(entry).unrecorded("a filesystem", there, wanted);
-    volumes.record(entry, new VolumeState.Formatted(check(entry).identified(there)));
-    LOG.atWarn()
-        .addKeyValue("volume", entry.id())
-        .addKeyValue("filesystem", there)
-        .log("Somebody else has made a filesystem on this volume since its creation, using it.");
-    return type(there);
-  }
-
-  private FilesystemType format(
-      LedgerEntry entry,
+  /** Formats a volume that was never published, as far as this driver knows. */
+  private Result first(
+      VolumeRecord volume,
       Device device,
       Optional<UUID> planned,
-      Optional<FilesystemType> wanted,
+      Optional<FilesystemType> requested) {
+    // this driver has not published it, so any user is another program
+    users.refuseHeld(device);
+    if (signatures.isUntouched(device.path())) {
+      return format(volume, device, planned, requested, false);
+    }
+    return switch (SignatureOrigin.classify(planned, signatures.probe(device.path()))) {
+      case SignatureOrigin.Own _ -> format(volume, device, planned, requested, true);
+      case SignatureOrigin.NotOwned(Found.Signature found) -> adopt(volume, found, requested);
+      case SignatureOrigin.Unknown(Found found) ->
+          throw new VolumeException.PreconditionFailed(
+              "volume %s was never used by this driver, but holds %s: it is not formatted. Delete the volume, or clear the device with \"wipefs --all %s\" if its content is not needed"
+                  .formatted(volume.id(), found, device.path()));
+    };
+  }
+
+  /** Another release of the driver has used the volume since its creation. */
+  private Result adopt(
+      VolumeRecord volume, Found.Signature found, Optional<FilesystemType> requested) {
+    check(volume).unrecorded("a filesystem", found, requested);
+    LOG.atWarn()
+        .addKeyValue("volume", volume.id())
+        .addKeyValue("filesystem", found)
+        .log("Another program has formatted this volume since its creation, using it.");
+    return recorded(volume, found);
+  }
+
+  /** A volume of the original driver, which does not record whether it was formatted. */
+  private Result adoptLegacy(VolumeRecord volume, Found found, Optional<FilesystemType> requested) {
+    Found.Signature signature =
+        check(volume).unrecorded("a filesystem (made by an earlier release)", found, requested);
+    LOG.atInfo()
+        .addKeyValue("volume", volume.id())
+        .addKeyValue("filesystem", signature)
+        .log("Filesystem found that was not made by this driver, using it.");
+    return recorded(volume, signature);
+  }
+
+  private Result recorded(VolumeRecord volume, Found.Signature found) {
+    Filesystem filesystem = check(volume).identified(found);
+    return new Result(volumes.setState(volume, new VolumeState.Formatted(filesystem)), type(found));
+  }
+
+  private Result format(
+      VolumeRecord volume,
+      Device device,
+      Optional<UUID> planned,
+      Optional<FilesystemType> requested,
       boolean debris) {
-    FilesystemType type = wanted.orElse(FilesystemType.EXT4);
+    FilesystemType type = requested.orElse(FilesystemType.EXT4);
     if (device.sizeBytes() < type.minimumBytes()) {
-      throw CsiStatusException.precondition(
+      throw new VolumeException.PreconditionFailed(
           "volume %s has %d bytes, %s needs at least %d"
-              .formatted(entry.id(), device.sizeBytes(), type.text(), type.minimumBytes()));
+              .formatted(volume.id(), device.sizeBytes(), type.text(), type.minimumBytes()));
     }
     if (debris) {
       signatures.wipe(device.path());
@@ -108,55 +140,36 @@ public final class Formatter {
     runner.run(
         Command.of(type.mkfs(device.path(), device.sizeBytes(), filesystem.uuid()))
             .within(MKFS_TIMEOUT));
-    volumes.record(entry, new VolumeState.Formatted(filesystem));
+    VolumeRecord formatted = volumes.setState(volume, new VolumeState.Formatted(filesystem));
     LOG.atInfo()
-        .addKeyValue("volume", entry.id())
+        .addKeyValue("volume", volume.id())
         .addKeyValue("filesystem", filesystem)
         .log("Volume formatted.");
-    return type;
+    return new Result(formatted, type);
   }
 
-  /** Whether a volume is as it was made, so that nothing is lost with it. */
-  boolean isUntouched(LedgerEntry entry) {
-    return volumes.contents(entry).filter(there -> there instanceof VolumeState.Blank).isPresent()
+  /** Whether a volume is as it was created, so that nothing is lost with it. */
+  boolean isUntouched(VolumeRecord volume) {
+    return volume.state() instanceof VolumeState.Blank
         && volumes
-            .deviceIfThere(entry)
+            .device(volume)
             .filter(device -> signatures.isUntouched(device.path()))
             .isPresent();
   }
 
-  /** Gives a fresh volume to a user of the raw device: from now on the content is theirs. */
-  void handOutRaw(LedgerEntry entry) {
-    if (volumes.contents(entry).orElse(null) instanceof VolumeState.Blank) {
-      // durable before anybody can write to the device, so that it is never formatted later
-      volumes.record(entry, new VolumeState.RawBlock());
+  /** Marks a blank volume as used raw: from now on its content belongs to its user. */
+  void recordRawUse(VolumeRecord volume) {
+    if (volume.state() instanceof VolumeState.Blank) {
+      // durable before a pod can write to the device, so that it is never formatted later
+      volumes.setState(volume, new VolumeState.RawBlock());
     }
-  }
-
-  /** A volume of the original driver: it never says whether it was formatted. */
-  private FilesystemType adoptLegacy(
-      LedgerEntry entry, Found found, Optional<FilesystemType> wanted) {
-    Found.Signature there =
-        check(entry).unrecorded("a filesystem (made by an earlier release)", found, wanted);
-    volumes.record(entry, new VolumeState.Formatted(check(entry).identified(there)));
-    LOG.atInfo()
-        .addKeyValue("volume", entry.id())
-        .addKeyValue("filesystem", there)
-        .log("Filesystem found that was not made by this driver, using it.");
-    return type(there);
-  }
-
-  private static FilesystemType useOfBlockUser(
-      LedgerEntry entry, Found found, Optional<FilesystemType> wanted) {
-    return type(
-        check(entry).unrecorded("a filesystem (it was used as a raw block volume)", found, wanted));
   }
 
   private static FilesystemType type(Found.Signature checked) {
     return FilesystemType.parse(checked.type()).orElseThrow();
   }
 
-  private static FilesystemCheck check(LedgerEntry entry) {
-    return new FilesystemCheck("volume " + entry.id());
+  private static FilesystemCheck check(VolumeRecord volume) {
+    return new FilesystemCheck("volume " + volume.id());
   }
 }

@@ -1,8 +1,6 @@
 package io.pmemcsi.driver.node;
 
-import io.grpc.Status;
 import io.pmemcsi.base.error.Reason;
-import io.pmemcsi.driver.csi.CsiStatusException;
 import io.pmemcsi.driver.linux.block.DeviceNumber;
 import io.pmemcsi.driver.linux.block.Signatures;
 import io.pmemcsi.driver.linux.block.Signatures.Found;
@@ -14,10 +12,11 @@ import io.pmemcsi.driver.linux.mount.MountEntry;
 import io.pmemcsi.driver.linux.mount.Mounts;
 import io.pmemcsi.driver.node.kata.ImageFiles;
 import io.pmemcsi.driver.node.kata.ImageLayout;
+import io.pmemcsi.driver.volume.VolumeException;
+import io.pmemcsi.driver.volume.VolumeRecord;
 import io.pmemcsi.driver.volume.VolumeState;
 import io.pmemcsi.driver.volume.VolumeState.Filesystem;
 import io.pmemcsi.driver.volume.operations.Volumes;
-import io.pmemcsi.driver.volume.store.LedgerEntry;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -57,7 +56,7 @@ public final class KataVolumes {
   }
 
   /** Where the volume itself is mounted while it is published. */
-  Path hostMount(LedgerEntry entry) {
+  Path hostMount(VolumeRecord entry) {
     return folder.resolve(entry.id().value());
   }
 
@@ -67,7 +66,7 @@ public final class KataVolumes {
    * @param mountVolume mounts the volume at the path it is given
    */
   void publish(
-      LedgerEntry entry,
+      VolumeRecord entry,
       Path target,
       Access.Mount access,
       List<String> options,
@@ -82,7 +81,7 @@ public final class KataVolumes {
   }
 
   private void show(
-      LedgerEntry entry,
+      VolumeRecord entry,
       Path target,
       Access.Mount access,
       boolean readOnly,
@@ -90,7 +89,7 @@ public final class KataVolumes {
     Path host = hostMount(entry);
     try {
       Files.createDirectories(folder);
-      Paths.makeFolder(host);
+      MountPoints.createDirectory(host);
       if (mounts.table().at(host).isEmpty()) {
         mountVolume.accept(host);
       }
@@ -100,21 +99,20 @@ public final class KataVolumes {
       Path loop = loops.ensure(image, ImageLayout.HEADER_BYTES);
       if (!isMounted(target, loop, access, readOnly)) {
         FilesystemType type = check(entry, recorded, loop, access.type());
-        Paths.makeFolder(target);
+        MountPoints.createDirectory(target);
         mounts.mount(loop, target, type, readOnly ? List.of("ro") : List.of());
       }
     } catch (IOException e) {
-      throw new CsiStatusException(
-          Status.Code.INTERNAL,
+      throw new VolumeException.Failed(
           "Kata image file of volume %s: %s".formatted(entry.id(), Reason.withFile(e)));
     }
   }
 
-  private void giveUp(LedgerEntry entry, Path target, RuntimeException reason) {
+  private void giveUp(VolumeRecord entry, Path target, RuntimeException reason) {
     try {
       takeDown(entry);
       if (mounts.table().at(target).isEmpty()) {
-        Paths.remove(target);
+        MountPoints.remove(target);
       }
     } catch (RuntimeException e) {
       // NodeUnpublishVolume tries again, and until then the audit reports it
@@ -123,19 +121,15 @@ public final class KataVolumes {
   }
 
   /** The filesystem in the image that a pod once had. */
-  private Optional<Filesystem> recorded(LedgerEntry entry) {
-    return volumes
-        .contents(entry)
-        .flatMap(
-            contents ->
-                contents instanceof VolumeState.Formatted(var _, Optional<Filesystem> image)
-                    ? image
-                    : Optional.empty());
+  private Optional<Filesystem> recorded(VolumeRecord entry) {
+    return entry.state() instanceof VolumeState.Formatted(var _, Optional<Filesystem> image)
+        ? image
+        : Optional.empty();
   }
 
   /** What is in the image: as recorded, or recorded now, before a pod can write to it. */
   private FilesystemType check(
-      LedgerEntry entry,
+      VolumeRecord entry,
       Optional<Filesystem> recorded,
       Path loop,
       Optional<FilesystemType> wanted) {
@@ -145,18 +139,17 @@ public final class KataVolumes {
       return check.recorded(recorded.get(), found, wanted);
     }
     Found.Signature there = check.unrecorded("a filesystem", found, wanted);
-    if (volumes.contents(entry).orElse(null)
-        instanceof VolumeState.Formatted(Filesystem volume, Optional<Filesystem> _)) {
+    if (entry.state() instanceof VolumeState.Formatted(Filesystem volume, Optional<Filesystem> _)) {
       Filesystem inside = check.identified(there);
-      volumes.record(entry, new VolumeState.Formatted(volume, Optional.of(inside)));
+      volumes.setState(entry, new VolumeState.Formatted(volume, Optional.of(inside)));
     }
     return FilesystemType.parse(there.type()).orElseThrow();
   }
 
-  private static void requireImage(LedgerEntry entry, Path host, Filesystem expected) {
+  private static void requireImage(VolumeRecord entry, Path host, Filesystem expected) {
     Path image = host.resolve(ImageFiles.NAME);
     if (!Files.exists(image)) {
-      throw CsiStatusException.precondition(
+      throw new VolumeException.PreconditionFailed(
           "the image file of volume %s is not made again: expected %s, which holds %s, found no such file."
                   .formatted(entry.id(), image.getFileName(), expected)
               + " Bring it back or delete the volume");
@@ -164,7 +157,7 @@ public final class KataVolumes {
   }
 
   /** Takes everything down that no other pod needs; the image file stays for the next one. */
-  void unpublish(LedgerEntry entry, Path target) {
+  void unpublish(VolumeRecord entry, Path target) {
     Optional<MountEntry> there = mounts.table().at(target);
     if (there.isPresent()) {
       refuseForeign(entry, there.get());
@@ -173,7 +166,7 @@ public final class KataVolumes {
     takeDown(entry);
   }
 
-  private void takeDown(LedgerEntry entry) {
+  private void takeDown(VolumeRecord entry) {
     Path host = hostMount(entry);
     Path image = host.resolve(ImageFiles.NAME);
     if (Files.exists(image)) {
@@ -187,17 +180,17 @@ public final class KataVolumes {
     while (mounts.table().at(host).isPresent()) {
       mounts.unmount(host);
     }
-    Paths.remove(host);
+    MountPoints.remove(host);
   }
 
-  private void refuseForeign(LedgerEntry entry, MountEntry mount) {
+  private void refuseForeign(VolumeRecord entry, MountEntry mount) {
     Path image = hostMount(entry).resolve(ImageFiles.NAME);
     boolean own =
         Files.exists(image)
             ? loopsOf(image).stream().anyMatch(loop -> number(loop.device()).equals(mount.number()))
             : isSomeImage(Path.of(mount.source()));
     if (!own) {
-      throw CsiStatusException.precondition(
+      throw new VolumeException.PreconditionFailed(
           "what is mounted at %s (%s) is not this volume"
               .formatted(mount.mountPoint(), mount.source()));
     }
@@ -214,8 +207,7 @@ public final class KataVolumes {
     try {
       return loops.of(image);
     } catch (IOException e) {
-      throw new CsiStatusException(
-          Status.Code.INTERNAL,
+      throw new VolumeException.Failed(
           "cannot find the loop device of %s: %s".formatted(image, Reason.withFile(e)));
     }
   }
@@ -224,13 +216,12 @@ public final class KataVolumes {
     try {
       loops.detach(loop);
     } catch (IOException e) {
-      throw new CsiStatusException(
-          Status.Code.INTERNAL, "cannot detach %s: %s".formatted(loop, Reason.of(e)));
+      throw new VolumeException.Failed("cannot detach %s: %s".formatted(loop, Reason.of(e)));
     }
   }
 
   /** The mounts of the filesystem inside the image. */
-  List<MountEntry> publications(LedgerEntry entry) {
+  List<MountEntry> publications(VolumeRecord entry) {
     Path image = hostMount(entry).resolve(ImageFiles.NAME);
     return Files.exists(image)
         ? loopsOf(image).stream().flatMap(loop -> mountsOf(loop.device()).stream()).toList()
@@ -247,7 +238,7 @@ public final class KataVolumes {
         .filter(mount -> !mount.number().equals(number(loop)))
         .ifPresent(
             mount -> {
-              throw CsiStatusException.exists(
+              throw new VolumeException.Incompatible(
                   "something else is mounted at %s: %s".formatted(target, mount.source()));
             });
     there.ifPresent(
@@ -264,8 +255,7 @@ public final class KataVolumes {
     try {
       return DeviceNumber.of(loop);
     } catch (IOException e) {
-      throw new CsiStatusException(
-          Status.Code.INTERNAL, "cannot look at %s: %s".formatted(loop, Reason.of(e)));
+      throw new VolumeException.Failed("cannot look at %s: %s".formatted(loop, Reason.of(e)));
     }
   }
 }

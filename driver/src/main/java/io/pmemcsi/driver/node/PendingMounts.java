@@ -1,10 +1,9 @@
 package io.pmemcsi.driver.node;
 
-import io.grpc.Status;
 import io.pmemcsi.base.error.Reason;
-import io.pmemcsi.driver.csi.CsiStatusException;
 import io.pmemcsi.driver.device.VolumeId;
 import io.pmemcsi.driver.state.StateFiles;
+import io.pmemcsi.driver.volume.VolumeException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -60,8 +59,7 @@ public final class PendingMounts {
     try {
       change.run();
     } catch (IOException e) {
-      throw new CsiStatusException(
-          Status.Code.INTERNAL,
+      throw new VolumeException.Failed(
           "cannot note the state of %s: %s".formatted(target, Reason.withFile(e)));
     }
   }

@@ -1,6 +1,5 @@
 package io.pmemcsi.driver.node;
 
-import io.pmemcsi.driver.csi.CsiStatusException;
 import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.device.DeviceUsers;
 import io.pmemcsi.driver.linux.block.BlockDevices;
@@ -11,9 +10,14 @@ import io.pmemcsi.driver.linux.mount.MountEntry;
 import io.pmemcsi.driver.linux.mount.MountOptions;
 import io.pmemcsi.driver.linux.mount.Mounts;
 import io.pmemcsi.driver.volume.SizeRange;
+import io.pmemcsi.driver.volume.VolumeException;
 import io.pmemcsi.driver.volume.VolumeParameters;
+import io.pmemcsi.driver.volume.VolumeRecord;
+import io.pmemcsi.driver.volume.VolumeState;
+import io.pmemcsi.driver.volume.operations.Lookup;
+import io.pmemcsi.driver.volume.operations.VolumeCreator;
+import io.pmemcsi.driver.volume.operations.VolumeDeleter;
 import io.pmemcsi.driver.volume.operations.Volumes;
-import io.pmemcsi.driver.volume.store.LedgerEntry;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,12 +26,14 @@ import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Shows volumes to pods, and makes and removes those that live only as long as their pod. */
+/** Mounts volumes for pods, and creates and deletes those that live only as long as their pod. */
 public final class Publishing {
 
   private static final Logger LOG = LoggerFactory.getLogger(Publishing.class);
 
   private final Volumes volumes;
+  private final VolumeCreator creator;
+  private final VolumeDeleter deleter;
   private final Formatter formatter;
   private final VolumeMounts volumeMounts;
   private final Mounts mounts;
@@ -37,6 +43,8 @@ public final class Publishing {
 
   public Publishing(
       Volumes volumes,
+      VolumeCreator creator,
+      VolumeDeleter deleter,
       Formatter formatter,
       VolumeMounts volumeMounts,
       Mounts mounts,
@@ -44,6 +52,8 @@ public final class Publishing {
       KataVolumes kata,
       PendingMounts unfinished) {
     this.volumes = volumes;
+    this.creator = creator;
+    this.deleter = deleter;
     this.formatter = formatter;
     this.volumeMounts = volumeMounts;
     this.mounts = mounts;
@@ -52,118 +62,138 @@ public final class Publishing {
     this.unfinished = unfinished;
   }
 
-  /** Whether a request names a volume that CreateVolume has made. */
+  /** Whether a request names a volume that CreateVolume has created. */
   public boolean isKnownPersistent(String volumeId) {
-    return volumes.isDamaged(volumeId)
-        || volumes.find(volumeId).filter(entry -> !entry.parameters().ephemeral()).isPresent();
+    return switch (volumes.resolve(volumeId)) {
+      case Lookup.Known(VolumeRecord volume) -> !volume.isEphemeral();
+      case Lookup.Damaged _ -> true;
+      case Lookup.Unknown _ -> false;
+    };
   }
 
-  /** Shows a volume that CreateVolume has made. */
+  /** Mounts a volume that CreateVolume has created where a pod expects it. */
   public void publish(
       String volumeId, Optional<Path> staging, Path target, Access access, boolean readOnly) {
-    volumes.withLock(
+    volumes.withVolume(
         volumeId,
-        id -> {
-          LedgerEntry entry = volumes.require(volumeId);
-          Device device = volumes.usable(entry);
+        lookup -> {
+          VolumeRecord volume = lookup.require();
+          Device device = volumes.usableDevice(volume);
           switch (access) {
-            case Access.Block block -> publishBlock(entry, device, target, block, readOnly);
+            case Access.Block block -> publishBlock(volume, device, target, block, readOnly);
             case Access.Mount mount ->
-                publishStaged(entry, device, required(staging), target, mount, readOnly);
+                publishStaged(volume, device, required(staging), target, mount, readOnly);
           }
           LOG.atInfo()
-              .addKeyValue("volume", id)
+              .addKeyValue("volume", volume.id())
               .addKeyValue("path", target)
               .log("Volume published.");
-          return id;
+          return lookup;
         });
   }
 
-  /** Makes a volume for one pod and shows it. */
+  /** Creates a volume for one pod and mounts it there. */
   public void publishEphemeral(
-      String volumeId, Path target, Access access, boolean readOnly, VolumeParameters wanted) {
+      String volumeId, Path target, Access access, boolean readOnly, VolumeParameters parameters) {
     Access.Mount mount =
         switch (access) {
-          case Access.Mount asked -> asked;
+          case Access.Mount requested -> requested;
           case Access.Block _ ->
-              throw CsiStatusException.invalid(
+              throw new VolumeException.InvalidRequest(
                   "volume_capability: ephemeral inline volumes cannot be raw block volumes");
         };
-    volumes.withLock(
+    volumes.withVolume(
         volumeId,
-        id -> {
-          Optional<LedgerEntry> before = volumes.find(volumeId).or(() -> volumes.named(volumeId));
-          if (before.filter(entry -> !entry.parameters().ephemeral()).isPresent()) {
-            throw CsiStatusException.exists(
-                "volume_id \"%s\" is that of a persistent volume".formatted(volumeId));
-          }
-          boolean fresh = before.filter(entry -> !volumes.isUnfinished(entry)).isEmpty();
-          long minimum = mount.type().map(FilesystemType::minimumBytes).orElse(0L);
-          SizeRange size = new SizeRange(wanted.sizeBytes().orElse(0), 0).atLeast(minimum);
-          LedgerEntry entry = volumes.create(volumeId, size, wanted);
-          try {
-            publishFresh(entry, volumes.usable(entry), target, mount, readOnly);
-          } catch (RuntimeException e) {
-            Cancellation.shielded(() -> giveUp(volumeId, entry, fresh, target, e));
-            throw e;
-          }
-          LOG.atInfo()
-              .addKeyValue("volume", id)
-              .addKeyValue("path", target)
-              .log("Ephemeral volume published.");
-          return id;
+        lookup -> {
+          publishEphemeral(lookup, volumeId, target, mount, readOnly, parameters);
+          return lookup;
         });
   }
 
-  /** Takes a volume away from a pod; an ephemeral one is deleted. */
+  private void publishEphemeral(
+      Lookup lookup,
+      String volumeId,
+      Path target,
+      Access.Mount mount,
+      boolean readOnly,
+      VolumeParameters parameters) {
+    boolean created =
+        switch (lookup) {
+          case Lookup.Known(VolumeRecord volume) -> {
+            if (!volume.isEphemeral()) {
+              throw new VolumeException.Incompatible(
+                  "volume_id \"%s\" is that of a persistent volume".formatted(volumeId));
+            }
+            yield volume.state() instanceof VolumeState.Creating;
+          }
+          case Lookup.Damaged _, Lookup.Unknown _ -> true;
+        };
+    long minimum = mount.type().map(FilesystemType::minimumBytes).orElse(0L);
+    SizeRange size = new SizeRange(parameters.sizeBytes().orElse(0), 0).atLeast(minimum);
+    VolumeRecord volume = creator.create(volumeId, size, parameters);
+    try {
+      publishCreated(volume, volumes.usableDevice(volume), target, mount, readOnly);
+    } catch (RuntimeException e) {
+      Cancellation.shielded(() -> rollBack(volume, created, target, e));
+      throw e;
+    }
+    LOG.atInfo()
+        .addKeyValue("volume", volume.id())
+        .addKeyValue("path", target)
+        .log("Ephemeral volume published.");
+  }
+
+  /** Unmounts a volume from a pod; an ephemeral one is deleted. */
   public void unpublish(String volumeId, Path target) {
-    volumes.withLock(
+    volumes.withVolume(
         volumeId,
-        id -> {
-          Optional<LedgerEntry> entry = volumes.find(volumeId);
-          if (entry.isPresent()) {
-            unpublish(volumeId, entry.get(), target);
-          } else if (volumes.isDamaged(volumeId)) {
-            // unmounting is safe even where the record of the volume is damaged
-            volumeMounts.unmountAll(target, Optional.empty());
-            Paths.remove(target);
-          } else if (mounts.table().at(target).isPresent()) {
-            throw CsiStatusException.notFound(
-                "there is no volume \"%s\", but something is mounted at %s"
-                    .formatted(volumeId, target));
-          } else {
-            // the pod must be able to go although its volume is gone
-            Paths.remove(target);
+        lookup -> {
+          switch (lookup) {
+            case Lookup.Known(VolumeRecord volume) -> unpublish(volume, target);
+            case Lookup.Damaged _ -> {
+              // unmounting is safe even where the record of the volume is damaged
+              volumeMounts.unmountAll(target, Optional.empty());
+              MountPoints.remove(target);
+            }
+            case Lookup.Unknown _ -> {
+              if (mounts.table().at(target).isPresent()) {
+                throw new VolumeException.NotFound(
+                    "volume \"%s\" does not exist, but something is mounted at %s"
+                        .formatted(volumeId, target));
+              }
+              // the pod must be able to terminate although its volume does not exist
+              MountPoints.remove(target);
+            }
           }
           LOG.atInfo()
-              .addKeyValue("volume", id)
+              .addKeyValue("volume", lookup.id())
               .addKeyValue("path", target)
               .log("Volume unpublished.");
-          return id;
+          return lookup;
         });
   }
 
-  private void unpublish(String volumeId, LedgerEntry entry, Path target) {
-    takeDown(entry, target);
-    if (entry.parameters().ephemeral()) {
-      volumes.delete(volumeId);
+  private void unpublish(VolumeRecord volume, Path target) {
+    takeDown(volume, target);
+    if (volume.isEphemeral()) {
+      deleter.delete(volume);
     }
   }
 
-  private void takeDown(LedgerEntry entry, Path target) {
+  private void takeDown(VolumeRecord entry, Path target) {
     if (entry.parameters().kataContainers()) {
       kata.unpublish(entry, target);
     } else {
-      volumeMounts.unmountAll(target, volumes.deviceIfThere(entry).map(DeviceUsers::number));
+      volumeMounts.unmountAll(target, volumes.device(entry).map(DeviceUsers::number));
     }
-    Paths.remove(target);
+    MountPoints.remove(target);
     unfinished.clear(target);
   }
 
   private void publishBlock(
-      LedgerEntry entry, Device device, Path target, Access.Block access, boolean readOnly) {
+      VolumeRecord entry, Device device, Path target, Access.Block access, boolean readOnly) {
     if (entry.parameters().kataContainers()) {
-      throw CsiStatusException.invalid(
+      throw new VolumeException.InvalidRequest(
           "volume_capability: volume %s has kataContainers=true, it cannot be a raw block volume"
               .formatted(entry.id()));
     }
@@ -171,25 +201,25 @@ public final class Publishing {
     Optional<MountEntry> there = mounts.table().at(target);
     if (there.isPresent() && !isUnfinished(target)) {
       if (!BlockDevices.isNodeOf(target, DeviceUsers.number(device))) {
-        throw CsiStatusException.exists("something else is mounted at %s".formatted(target));
+        throw new VolumeException.Incompatible("something else is mounted at %s".formatted(target));
       }
       VolumeMounts.requireSame(there.get(), readOnly);
       return;
     }
-    formatter.handOutRaw(entry);
-    Paths.makeFile(target);
+    formatter.recordRawUse(entry);
+    MountPoints.createFile(target);
     bind(device.path(), target, readOnly ? List.of("ro") : List.of());
   }
 
   private void publishStaged(
-      LedgerEntry entry,
+      VolumeRecord entry,
       Device device,
       Path staging,
       Path target,
       Access.Mount access,
       boolean readOnly) {
     if (mounts.table().at(staging).filter(isOf(device)).isEmpty()) {
-      throw CsiStatusException.precondition(
+      throw new VolumeException.PreconditionFailed(
           "volume %s is not staged at staging_target_path %s".formatted(entry.id(), staging));
     }
     refuseSecondWriter(entry, device, access, Optional.of(staging), target);
@@ -198,44 +228,45 @@ public final class Publishing {
       kata.publish(entry, target, access, options, host -> mounts.bind(staging, host));
     } else if (isUnfinished(target)
         || !volumeMounts.isMounted(entry, device, target, ofTheMount(access, options), readOnly)) {
-      Paths.makeFolder(target);
+      MountPoints.createDirectory(target);
       bind(staging, target, Mounts.ofTheMount(options));
     }
   }
 
-  private void publishFresh(
-      LedgerEntry entry, Device device, Path target, Access.Mount access, boolean readOnly) {
+  private void publishCreated(
+      VolumeRecord volume, Device device, Path target, Access.Mount access, boolean readOnly) {
     List<String> options = options(access, readOnly);
-    boolean image = entry.parameters().kataContainers();
-    if (!image && volumeMounts.isMounted(entry, device, target, access, readOnly)) {
+    boolean image = volume.parameters().kataContainers();
+    if (!image && volumeMounts.isMounted(volume, device, target, access, readOnly)) {
       volumeMounts.finish(target);
       return;
     }
-    Optional<FilesystemType> wanted = access.type();
-    FilesystemType type = formatter.ensure(entry, device, wanted);
+    Formatter.Result formatted = formatter.ensure(volume, device, access.type());
     if (image) {
       kata.publish(
-          entry,
+          formatted.volume(),
           target,
           access,
           options,
-          host -> volumeMounts.mount(entry, device, host, type, access.flags()));
+          host -> volumeMounts.mount(volume, device, host, formatted.type(), access.flags()));
     } else {
-      Paths.makeFolder(target);
-      volumeMounts.mount(entry, device, target, type, options);
+      MountPoints.createDirectory(target);
+      volumeMounts.mount(volume, device, target, formatted.type(), options);
     }
   }
 
-  private void giveUp(
-      String volumeId, LedgerEntry entry, boolean fresh, Path target, RuntimeException reason) {
+  /** Undoes a failed publication: kubelet does not call NodeUnpublishVolume after it. */
+  private void rollBack(
+      VolumeRecord volume, boolean created, Path target, RuntimeException reason) {
     try {
-      if (fresh && mounts.table().at(target).isEmpty()) {
-        // no pod was given it: erasing would only take time
-        takeDown(entry, target);
-        volumes.discard(volumeId);
-      } else if (fresh || formatter.isUntouched(entry)) {
-        // also one that an earlier call has made, as long as nothing was put on it
-        unpublish(volumeId, entry, target);
+      VolumeRecord now = volumes.current(volume).orElse(volume);
+      if (created && mounts.table().at(target).isEmpty()) {
+        // no pod has seen it: erasing would only take time
+        takeDown(now, target);
+        deleter.discard(now);
+      } else if (created || formatter.isUntouched(now)) {
+        // also one that an earlier call has created, as long as nothing was put on it
+        unpublish(now, target);
       }
     } catch (RuntimeException e) {
       // it stays in the ledger, and NodeUnpublishVolume removes it
@@ -263,7 +294,7 @@ public final class Publishing {
   }
 
   private void refuseSecondWriter(
-      LedgerEntry entry, Device device, Access access, Optional<Path> staging, Path target) {
+      VolumeRecord entry, Device device, Access access, Optional<Path> staging, Path target) {
     if (!access.singleWriter()) {
       return;
     }
@@ -273,7 +304,7 @@ public final class Publishing {
     all.removeIf(mount -> staging.isPresent() && mount.mountPoint().equals(staging.get()));
     all.removeIf(mount -> mount.mountPoint().equals(kata.hostMount(entry)));
     if (!all.isEmpty()) {
-      throw CsiStatusException.precondition(
+      throw new VolumeException.PreconditionFailed(
           "volume %s may have a single writer only and is published at %s already"
               .formatted(entry.id(), all.getFirst().mountPoint()));
     }
@@ -301,7 +332,7 @@ public final class Publishing {
   private static Path required(Optional<Path> staging) {
     return staging.orElseThrow(
         () ->
-            CsiStatusException.precondition(
+            new VolumeException.PreconditionFailed(
                 "staging_target_path is missing: stage the volume first"));
   }
 }

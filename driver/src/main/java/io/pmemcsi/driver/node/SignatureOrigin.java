@@ -5,14 +5,13 @@ import io.pmemcsi.driver.linux.mount.FilesystemType;
 import java.util.Optional;
 import java.util.UUID;
 
-/** Whose is what shows up on a volume that was wiped at its creation and given to nobody since. */
+/** Classifies an unexpected signature on a volume that was never published. */
 sealed interface SignatureOrigin {
+  /** Left by an mkfs of this driver that was interrupted before its result was recorded. */
+  record Own() implements SignatureOrigin {}
 
-  /** What an mkfs of ours has left that was interrupted before its result was recorded. */
-  record Ours() implements SignatureOrigin {}
-
-  /** A whole filesystem of somebody else, who may have data there. */
-  record Foreign(Found.Signature filesystem) implements SignatureOrigin {}
+  /** A complete filesystem that another program created, and that may hold data. */
+  record NotOwned(Found.Signature filesystem) implements SignatureOrigin {}
 
   /** Something that this driver cannot use and must not destroy. */
   record Unknown(Found found) implements SignatureOrigin {}
@@ -20,18 +19,18 @@ sealed interface SignatureOrigin {
   /**
    * Decides by the UUID that our own filesystem would have.
    *
-   * @param planned empty where none was chosen; then each filesystem is somebody else's
+   * @param planned empty where none was chosen; then each filesystem is another program's
    */
-  static SignatureOrigin judge(Optional<UUID> planned, Found found) {
+  static SignatureOrigin classify(Optional<UUID> planned, Found found) {
     return switch (found) {
-      case Found.Nothing _ -> new Ours();
+      case Found.Nothing _ -> new Own();
       case Found.Unreadable _ -> new Unknown(found);
       case Found.Signature(String _, String uuid)
-          when planned.filter(ours -> uuid.equalsIgnoreCase(ours.toString())).isPresent() ->
-          new Ours();
+          when planned.filter(own -> uuid.equalsIgnoreCase(own.toString())).isPresent() ->
+          new Own();
       case Found.Signature(String type, String uuid)
           when FilesystemType.parse(type).isPresent() && !uuid.isEmpty() ->
-          new Foreign((Found.Signature) found);
+          new NotOwned((Found.Signature) found);
       case Found.Signature _ -> new Unknown(found);
     };
   }

@@ -1,13 +1,14 @@
 package io.pmemcsi.driver.node;
 
-import io.pmemcsi.driver.csi.CsiStatusException;
 import io.pmemcsi.driver.device.Device;
+import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.DeviceUsers;
-import io.pmemcsi.driver.linux.exec.Command;
-import io.pmemcsi.driver.linux.exec.CommandRunner;
+import io.pmemcsi.driver.linux.libc.FileSpace;
 import io.pmemcsi.driver.linux.mount.MountEntry;
+import io.pmemcsi.driver.volume.VolumeException;
+import io.pmemcsi.driver.volume.VolumeRecord;
 import io.pmemcsi.driver.volume.operations.Volumes;
-import io.pmemcsi.driver.volume.store.LedgerEntry;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,68 +16,58 @@ import java.util.Optional;
 
 /** How full a volume is, as its user sees it. */
 public final class Statistics {
-
   private final Volumes volumes;
-  private final DeviceUsers usages;
+  private final DeviceUsers users;
   private final KataVolumes kata;
-  private final CommandRunner runner;
 
-  public Statistics(Volumes volumes, DeviceUsers usages, KataVolumes kata, CommandRunner runner) {
+  public Statistics(Volumes volumes, DeviceUsers users, KataVolumes kata) {
     this.volumes = volumes;
-    this.usages = usages;
+    this.users = users;
     this.kata = kata;
-    this.runner = runner;
   }
 
-  /** Numbers of a filesystem, or of a device, which has no inodes and is always full. */
+  /** Numbers of a filesystem, or of a device, which has no inodes. */
   public record Usage(
       long availableBytes, long totalBytes, long usedBytes, Optional<Inodes> inodes) {}
 
-  /** Files that can still be made, and that can be made at all. */
+  /** Files that can still be created, and that can be created at all. */
   public record Inodes(long available, long total) {}
 
-  /** Looks at a volume where it is staged or published. */
+  /** Measures a volume where it is staged or published. */
   public Usage of(String volumeId, Path path) {
-    return volumes.withLock(
-        volumeId,
-        id -> {
-          LedgerEntry entry = volumes.require(volumeId);
-          Device device = volumes.usable(entry);
-          List<MountEntry> all = new ArrayList<>(usages.mountsOf(device));
-          if (entry.parameters().kataContainers()) {
-            all.addAll(kata.publications(entry));
-          }
-          MountEntry mount =
-              all.stream()
-                  .filter(there -> there.mountPoint().equals(path))
-                  .findFirst()
-                  .orElseThrow(
-                      () ->
-                          CsiStatusException.notFound(
-                              "volume %s is not mounted at volume_path %s".formatted(id, path)));
-          boolean block = mount.type().endsWith("tmpfs");
-          return block
-              ? new Usage(0, device.sizeBytes(), device.sizeBytes(), Optional.empty())
-              : measure(path);
-        });
+    return volumes.withVolume(volumeId, lookup -> of(lookup.require(), path));
   }
 
-  private Usage measure(Path path) {
-    // Java tells bytes but no inodes
-    String out =
-        runner
-            .run(Command.of("stat", "--file-system", "--format", "%S %b %f %a %c %d", "" + path))
-            .stdout();
-    return parse(out);
+  private Usage of(VolumeRecord volume, Path path) {
+    Device device = volumes.usableDevice(volume);
+    List<MountEntry> all = new ArrayList<>(users.mountsOf(device));
+    if (volume.parameters().kataContainers()) {
+      all.addAll(kata.publications(volume));
+    }
+    MountEntry mount =
+        all.stream()
+            .filter(there -> there.mountPoint().equals(path))
+            .findFirst()
+            .orElseThrow(
+                () ->
+                    new VolumeException.NotFound(
+                        "volume %s is not mounted at volume_path %s".formatted(volume.id(), path)));
+    boolean block = mount.type().endsWith("tmpfs");
+    return block
+        ? new Usage(0, device.sizeBytes(), device.sizeBytes(), Optional.empty())
+        : measure(path);
   }
 
-  static Usage parse(String out) {
-    String[] fields = out.strip().split(" ", -1);
-    long block = Long.parseLong(fields[0]);
-    return new Usage(
-        Long.parseLong(fields[3]) * block,
-        Long.parseLong(fields[1]) * block,
-        (Long.parseLong(fields[1]) - Long.parseLong(fields[2])) * block,
-        Optional.of(new Inodes(Long.parseLong(fields[5]), Long.parseLong(fields[4]))));
+  private static Usage measure(Path path) {
+    try {
+      FileSpace.Filesystem space = FileSpace.of(path);
+      return new Usage(
+          space.availableBytes(),
+          space.totalBytes(),
+          space.totalBytes() - space.freeBytes(),
+          Optional.of(new Inodes(space.freeInodes(), space.inodes())));
+    } catch (IOException e) {
+      throw new DeviceException.ToolFailed("measure " + path, e);
+    }
   }
 }

@@ -1,7 +1,5 @@
 package io.pmemcsi.driver.node;
 
-import io.grpc.Status;
-import io.pmemcsi.driver.csi.CsiStatusException;
 import io.pmemcsi.driver.device.AccessModel;
 import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.device.DeviceMode;
@@ -15,7 +13,8 @@ import io.pmemcsi.driver.linux.mount.FilesystemType;
 import io.pmemcsi.driver.linux.mount.MountEntry;
 import io.pmemcsi.driver.linux.mount.MountOptions;
 import io.pmemcsi.driver.linux.mount.Mounts;
-import io.pmemcsi.driver.volume.store.LedgerEntry;
+import io.pmemcsi.driver.volume.VolumeException;
+import io.pmemcsi.driver.volume.VolumeRecord;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -37,16 +36,17 @@ public final class VolumeMounts {
 
   /** Mounts a volume's filesystem, with DAX unless the volume does without. */
   void mount(
-      LedgerEntry entry, Device device, Path target, FilesystemType type, List<String> options) {
+      VolumeRecord entry, Device device, Path target, FilesystemType type, List<String> options) {
     if (needsDax(entry)) {
       mounts.mountWithDax(device.path(), target, type, options);
     } else {
       mounts.mount(device.path(), target, type, options);
-      if (entry.parameters().usage() != AccessModel.FILE_IO) {
+      if (entry.parameters().accessModel() == AccessModel.APP_DIRECT) {
         LOG.atInfo()
             .addKeyValue("volume", entry.id())
             .addKeyValue("target", target)
-            .log("Mounted without DAX: device mode file has none.");
+            .addKeyValue("mode", entry.parameters().deviceMode().map(DeviceMode::text).orElse(""))
+            .log("Mounted without DAX: this device mode does not support it.");
       }
     }
     if (!MountOptions.of(options).isReadOnly()) {
@@ -54,13 +54,13 @@ public final class VolumeMounts {
     }
   }
 
-  private static boolean needsDax(LedgerEntry entry) {
-    return entry.parameters().usage() != AccessModel.FILE_IO
-        && !entry.parameters().deviceMode().equals(Optional.of(DeviceMode.FILE));
+  private static boolean needsDax(VolumeRecord entry) {
+    return entry.parameters().accessModel() == AccessModel.APP_DIRECT
+        && entry.parameters().deviceMode().map(DeviceMode::usesPmem).orElse(true);
   }
 
   /** A call that died between mounting and looking for DAX may have left a mount without it. */
-  static void requireDax(LedgerEntry entry, MountEntry there) {
+  static void requireDax(VolumeRecord entry, MountEntry there) {
     if (needsDax(entry) && !there.hasDax()) {
       throw DaxMissingException.at(there.mountPoint());
     }
@@ -78,13 +78,13 @@ public final class VolumeMounts {
 
   /** Whether a volume is mounted at a path; something else being there is an error. */
   boolean isMounted(
-      LedgerEntry entry, Device device, Path target, Access.Mount wanted, boolean readOnly) {
+      VolumeRecord entry, Device device, Path target, Access.Mount wanted, boolean readOnly) {
     Optional<MountEntry> there = mounts.table().at(target);
     if (there.isEmpty()) {
       return false;
     }
     if (!there.get().number().equals(DeviceUsers.number(device))) {
-      throw CsiStatusException.exists(
+      throw new VolumeException.Incompatible(
           "something else is mounted at %s: %s".formatted(target, there.get().source()));
     }
     requireSame(there.get(), wanted, readOnly);
@@ -99,7 +99,7 @@ public final class VolumeMounts {
         .filter(type -> !type.text().equals(there.type()))
         .ifPresent(
             type -> {
-              throw CsiStatusException.exists(
+              throw new VolumeException.Incompatible(
                   "%s holds %s, asked for: %s"
                       .formatted(there.mountPoint(), there.type(), type.text()));
             });
@@ -107,7 +107,7 @@ public final class VolumeMounts {
         .forEach(
             (flag, set) -> {
               if (there.has(flag) != set) {
-                throw CsiStatusException.exists(
+                throw new VolumeException.Incompatible(
                     "%s is mounted %s the mount flag \"%s\", asked for: %s"
                         .formatted(
                             there.mountPoint(),
@@ -122,7 +122,7 @@ public final class VolumeMounts {
   /** The same for what has no filesystem of its own. */
   static void requireSame(MountEntry there, boolean readOnly) {
     if (there.isReadOnly() != readOnly) {
-      throw CsiStatusException.exists(
+      throw new VolumeException.Incompatible(
           "%s is mounted %s"
               .formatted(there.mountPoint(), there.isReadOnly() ? "read-only" : "writable"));
     }
@@ -138,8 +138,7 @@ public final class VolumeMounts {
               && !mount.number().equals(number.get())
               && !BlockDevices.isNodeOf(target, number.get());
       if (foreign) {
-        throw new CsiStatusException(
-            Status.Code.FAILED_PRECONDITION,
+        throw new VolumeException.PreconditionFailed(
             "what is mounted at %s (%s) is not this volume".formatted(target, mount.source()));
       }
       mounts.unmount(target);

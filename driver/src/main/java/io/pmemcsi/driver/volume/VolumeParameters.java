@@ -20,7 +20,7 @@ import java.util.TreeMap;
 public record VolumeParameters(
     boolean eraseAfter,
     boolean kataContainers,
-    AccessModel usage,
+    AccessModel accessModel,
     boolean ephemeral,
     String name,
     OptionalLong sizeBytes,
@@ -32,24 +32,25 @@ public record VolumeParameters(
           true, false, AccessModel.APP_DIRECT, false, "", OptionalLong.empty(), Optional.empty());
 
   public VolumeParameters {
-    if (kataContainers && usage != AccessModel.APP_DIRECT) {
+    if (kataContainers && accessModel != AccessModel.APP_DIRECT) {
       throw new IllegalArgumentException(
-          "parameters kataContainers=true and usage=%s exclude each other".formatted(usage.text()));
+          "parameters kataContainers=true and usage=%s exclude each other"
+              .formatted(accessModel.text()));
     }
   }
 
   /** The same for a volume that gets a name and a device. */
   public VolumeParameters named(String newName, DeviceMode mode) {
     return new VolumeParameters(
-        eraseAfter, kataContainers, usage, ephemeral, newName, sizeBytes, Optional.of(mode));
+        eraseAfter, kataContainers, accessModel, ephemeral, newName, sizeBytes, Optional.of(mode));
   }
 
-  /** Whether a volume with these parameters can stand for one that was asked for with others. */
-  public boolean servesFor(VolumeParameters wanted) {
-    return eraseAfter == wanted.eraseAfter
-        && kataContainers == wanted.kataContainers
-        && usage == wanted.usage
-        && ephemeral == wanted.ephemeral;
+  /** Whether an existing volume with these parameters satisfies a request. */
+  public boolean isCompatibleWith(VolumeParameters requested) {
+    return eraseAfter == requested.eraseAfter
+        && kataContainers == requested.kataContainers
+        && accessModel == requested.accessModel
+        && ephemeral == requested.ephemeral;
   }
 
   /** What the caller of CSI must hand back when the volume is used. */
@@ -74,9 +75,9 @@ public record VolumeParameters(
     if (kataContainers) {
       map.put(ParameterKey.KATA_CONTAINERS.text(), "true");
     }
-    if (usage != AccessModel.APP_DIRECT) {
+    if (accessModel != AccessModel.APP_DIRECT) {
       // releases before 1.1 refuse the key, so it is written only where it says something
-      map.put(ParameterKey.USAGE.text(), usage.text());
+      map.put(ParameterKey.USAGE.text(), accessModel.text());
     }
     if (!name.isEmpty()) {
       map.put(ParameterKey.NAME.text(), name);

@@ -1,8 +1,8 @@
 /**
- * What a volume is: its id, its parameters, its entry in the ledger and the record of what was ever
- * put on its device. Values and files only, no devices and no mounts.
+ * What a volume is: its parameters, its state and its record, and why operations on it are refused.
+ * Values only; {@code volume.store} keeps them on disk, {@code volume.operations} changes them.
  *
- * <p>Start reading at {@link io.pmemcsi.driver.device.VolumeId}.
+ * <p>Start reading at {@link io.pmemcsi.driver.volume.VolumeRecord}.
  */
 @NullMarked
 package io.pmemcsi.driver.volume;

@@ -25,7 +25,7 @@ class AuditTrailTest {
 
     AuditTrail.Confirmed still = trail.next(report(STRAY));
     assertThat(still.report().findings()).containsExactly(STRAY);
-    assertThat(still.fresh()).isEmpty();
+    assertThat(still.added()).isEmpty();
     assertThat(trail.next(report()).report().findings()).isEmpty();
   }
 
@@ -49,7 +49,7 @@ class AuditTrailTest {
     AuditTrail trail = new AuditTrail(report());
     trail.next(report(STRAY));
 
-    assertThat(trail.next(report(STRAY)).fresh()).containsExactly(STRAY);
-    assertThat(trail.next(report(STRAY)).fresh()).isEmpty();
+    assertThat(trail.next(report(STRAY)).added()).containsExactly(STRAY);
+    assertThat(trail.next(report(STRAY)).added()).isEmpty();
   }
 }

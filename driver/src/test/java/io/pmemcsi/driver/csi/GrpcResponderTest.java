@@ -7,6 +7,7 @@ import io.grpc.stub.StreamObserver;
 import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.linux.exec.Command;
 import io.pmemcsi.driver.linux.exec.ToolFailedException;
+import io.pmemcsi.driver.volume.VolumeException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.NoSuchFileException;
@@ -31,6 +32,20 @@ class GrpcResponderTest {
   }
 
   @Test
+  void eachKindOfRefusalHasItsCode() {
+    assertThat(code(new VolumeException.InvalidRequest("")))
+        .isEqualTo(Status.Code.INVALID_ARGUMENT);
+    assertThat(code(new VolumeException.NotFound(""))).isEqualTo(Status.Code.NOT_FOUND);
+    assertThat(code(new VolumeException.Incompatible(""))).isEqualTo(Status.Code.ALREADY_EXISTS);
+    assertThat(code(new VolumeException.PreconditionFailed("")))
+        .isEqualTo(Status.Code.FAILED_PRECONDITION);
+    assertThat(code(new VolumeException.SizeOutOfRange(""))).isEqualTo(Status.Code.OUT_OF_RANGE);
+    assertThat(code(new VolumeException.Unfinished(""))).isEqualTo(Status.Code.ABORTED);
+    assertThat(code(new VolumeException.Cancelled(""))).isEqualTo(Status.Code.CANCELLED);
+    assertThat(code(new VolumeException.Failed(""))).isEqualTo(Status.Code.INTERNAL);
+  }
+
+  @Test
   void aFailureIsToldInWordsAndNotByTheNameOfAClass() {
     IOException gone = new NoSuchFileException("/dev/pmem0");
 
@@ -46,7 +61,7 @@ class GrpcResponderTest {
   void aProgramAtItsLimitsStillAnswers() {
     List<Throwable> errors = new ArrayList<>();
 
-    GrpcResponder.answer(
+    GrpcResponder.respond(
         new StreamObserver<String>() {
           @Override
           public void onNext(String value) {}

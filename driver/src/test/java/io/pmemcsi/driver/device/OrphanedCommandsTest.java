@@ -15,12 +15,12 @@ class OrphanedCommandsTest {
             .start();
     try {
       // a process has no arguments for a moment after its program was started
-      await().until(() -> OrphanedCommands.HERE.isMaking(id));
-      assertThat(OrphanedCommands.HERE.isMaking(VolumeId.fromName("another"))).isFalse();
+      await().until(() -> OrphanedCommands.HERE.isCreating(id));
+      assertThat(OrphanedCommands.HERE.isCreating(VolumeId.fromName("another"))).isFalse();
     } finally {
       tool.getOutputStream().close(); // what it waits for
       tool.waitFor();
     }
-    assertThat(OrphanedCommands.HERE.isMaking(id)).isFalse();
+    assertThat(OrphanedCommands.HERE.isCreating(id)).isFalse();
   }
 }

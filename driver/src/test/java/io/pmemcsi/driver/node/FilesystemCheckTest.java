@@ -3,9 +3,8 @@ package io.pmemcsi.driver.node;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.grpc.Status;
-import io.pmemcsi.driver.csi.CsiStatusException;
 import io.pmemcsi.driver.linux.block.Signatures.Found;
+import io.pmemcsi.driver.volume.VolumeException;
 import io.pmemcsi.driver.volume.VolumeState.Filesystem;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -29,9 +28,7 @@ class FilesystemCheckTest {
   @ValueSource(strings = {"", "1234-ABCD"})
   void oneThatCannotBeToldFromOthersIsRefusedWithTheWayOut(String uuid) {
     assertThatThrownBy(() -> CHECK.identified(new Found.Signature("ext4", uuid)))
-        .isInstanceOfSatisfying(
-            CsiStatusException.class,
-            e -> assertThat(e.code()).isEqualTo(Status.Code.FAILED_PRECONDITION))
+        .isInstanceOf(VolumeException.PreconditionFailed.class)
         .hasMessageContainingAll("volume pvc-1", "ext4", "\"" + uuid + "\"", "tune2fs -U random");
   }
 }

@@ -19,14 +19,14 @@ class SignatureOriginTest {
   void thePlannedUuidIsThatOfAnInterruptedMkfs() {
     Found ours = new Found.Signature("xfs", PLANNED.toString().toUpperCase(Locale.ROOT));
 
-    assertThat(SignatureOrigin.judge(Optional.of(PLANNED), ours))
-        .isEqualTo(new SignatureOrigin.Ours());
+    assertThat(SignatureOrigin.classify(Optional.of(PLANNED), ours))
+        .isEqualTo(new SignatureOrigin.Own());
   }
 
   @Test
   void debrisWithoutASignatureIsThatOfAnInterruptedMkfsToo() {
-    assertThat(SignatureOrigin.judge(Optional.of(PLANNED), new Found.Nothing()))
-        .isEqualTo(new SignatureOrigin.Ours());
+    assertThat(SignatureOrigin.classify(Optional.of(PLANNED), new Found.Nothing()))
+        .isEqualTo(new SignatureOrigin.Own());
   }
 
   @ParameterizedTest
@@ -34,16 +34,16 @@ class SignatureOriginTest {
   void aFilesystemWithAnotherUuidIsSomebodyElses(String type) {
     Found.Signature there = new Found.Signature(type, OTHER);
 
-    assertThat(SignatureOrigin.judge(Optional.of(PLANNED), there))
-        .isEqualTo(new SignatureOrigin.Foreign(there));
+    assertThat(SignatureOrigin.classify(Optional.of(PLANNED), there))
+        .isEqualTo(new SignatureOrigin.NotOwned(there));
   }
 
   @Test
   void withoutAPlanEachFilesystemIsSomebodyElses() {
     Found.Signature there = new Found.Signature("ext4", PLANNED.toString());
 
-    assertThat(SignatureOrigin.judge(Optional.empty(), there))
-        .isEqualTo(new SignatureOrigin.Foreign(there));
+    assertThat(SignatureOrigin.classify(Optional.empty(), there))
+        .isEqualTo(new SignatureOrigin.NotOwned(there));
   }
 
   @ParameterizedTest
@@ -51,7 +51,7 @@ class SignatureOriginTest {
   void whatCannotBeUsedIsLeftAlone(String type, String uuid) {
     Found there = new Found.Signature(type, uuid);
 
-    assertThat(SignatureOrigin.judge(Optional.of(PLANNED), there))
+    assertThat(SignatureOrigin.classify(Optional.of(PLANNED), there))
         .isEqualTo(new SignatureOrigin.Unknown(there));
   }
 
@@ -59,7 +59,7 @@ class SignatureOriginTest {
   void whatCannotBeReadIsLeftAlone() {
     Found there = new Found.Unreadable("bad memory");
 
-    assertThat(SignatureOrigin.judge(Optional.of(PLANNED), there))
+    assertThat(SignatureOrigin.classify(Optional.of(PLANNED), there))
         .isEqualTo(new SignatureOrigin.Unknown(there));
   }
 }

@@ -10,7 +10,8 @@ import io.pmemcsi.driver.linux.block.DeviceNumber;
 import io.pmemcsi.driver.linux.mount.DaxMissingException;
 import io.pmemcsi.driver.linux.mount.MountEntry;
 import io.pmemcsi.driver.volume.VolumeParameters;
-import io.pmemcsi.driver.volume.store.LedgerEntry;
+import io.pmemcsi.driver.volume.VolumeRecord;
+import io.pmemcsi.driver.volume.VolumeState;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -22,12 +23,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class VolumeMountsTest {
 
-  private static LedgerEntry volume(AccessModel usage, DeviceMode mode) {
-    return new LedgerEntry(
+  private static VolumeRecord volume(AccessModel usage, DeviceMode mode) {
+    return new VolumeRecord(
         new VolumeId("volume"),
         4096,
         new VolumeParameters(
-            true, false, usage, false, "pvc-1", OptionalLong.empty(), Optional.of(mode)));
+            true, false, usage, false, "pvc-1", OptionalLong.empty(), Optional.of(mode)),
+        VolumeState.Blank.wiped());
   }
 
   private static MountEntry mounted(String option) {

@@ -147,7 +147,7 @@ class ParameterSourceTest {
 
     VolumeParameters back = PERSISTENT_CONTEXT.parse(parameters.toContext());
 
-    assertThat(back.servesFor(parameters)).isTrue();
+    assertThat(back.isCompatibleWith(parameters)).isTrue();
     assertThat(back.name()).isEqualTo("pvc-1");
   }
 

@@ -83,7 +83,7 @@ public final class DirectDevices implements DeviceManager {
   }
 
   @Override
-  public List<VolumeId> halfMade() {
+  public List<VolumeId> incomplete() {
     return locked(
         () ->
             namespaces(regions.where(_ -> true))
@@ -92,13 +92,19 @@ public final class DirectDevices implements DeviceManager {
                 .toList());
   }
 
+  /** Other programs give namespaces names, too. */
+  @Override
+  public boolean isOwnName(VolumeId id) {
+    return id.isMadeFromName();
+  }
+
   @Override
   public boolean exists(VolumeId id) {
     return locked(() -> namespace(id).isPresent());
   }
 
   @Override
-  public List<String> hidden() {
+  public List<String> unavailablePools() {
     return locked(() -> Region.disabled(regions.ask()));
   }
 
@@ -116,9 +122,9 @@ public final class DirectDevices implements DeviceManager {
   }
 
   @Override
-  public Device create(VolumeId id, long sizeBytes, AccessModel usage) {
+  public Device create(VolumeId id, long sizeBytes, AccessModel accessModel) {
     NamespaceMode mode =
-        switch (usage) {
+        switch (accessModel) {
           case APP_DIRECT -> NamespaceMode.FSDAX;
           case FILE_IO -> NamespaceMode.SECTOR;
         };
@@ -170,17 +176,17 @@ public final class DirectDevices implements DeviceManager {
   }
 
   @Override
-  public long rounded(VolumeId id, long sizeBytes) {
-    return sizeBytes; // nothing grows here
+  public long roundedSize(VolumeId id, long sizeBytes) {
+    return sizeBytes;
   }
 
   @Override
-  public Device grow(VolumeId id, long sizeBytes) {
+  public Device expand(VolumeId id, long sizeBytes) {
     Device device = find(id).orElseThrow(() -> new DeviceException.NotFound(id));
     if (device.sizeBytes() >= sizeBytes) {
       return device;
     }
-    throw new DeviceException.Unsupported(DeviceMode.DIRECT, "volumes that grow");
+    throw new DeviceException.Unsupported(DeviceMode.DIRECT, "expansion of volumes");
   }
 
   /** The regions where such a volume fits, in order. */

@@ -111,7 +111,7 @@ public final class FileDevices implements DeviceManager {
   }
 
   @Override
-  public List<String> hidden() {
+  public List<String> unavailablePools() {
     return List.of();
   }
 
@@ -127,7 +127,7 @@ public final class FileDevices implements DeviceManager {
   }
 
   @Override
-  public Device create(VolumeId id, long sizeBytes, AccessModel usage) {
+  public Device create(VolumeId id, long sizeBytes, AccessModel accessModel) {
     Path file = file(id);
     return asking(
         "create the device of volume " + id,
@@ -156,12 +156,12 @@ public final class FileDevices implements DeviceManager {
   }
 
   @Override
-  public long rounded(VolumeId id, long sizeBytes) {
+  public long roundedSize(VolumeId id, long sizeBytes) {
     return roundUp(sizeBytes);
   }
 
   @Override
-  public Device grow(VolumeId id, long sizeBytes) {
+  public Device expand(VolumeId id, long sizeBytes) {
     Path file = file(id);
     return asking(
         "grow the device of volume " + id,

@@ -91,7 +91,7 @@ public final class LvmDevices implements DeviceManager {
   }
 
   @Override
-  public List<String> hidden() {
+  public List<String> unavailablePools() {
     return locked(
         () ->
             Stream.concat(
@@ -107,7 +107,7 @@ public final class LvmDevices implements DeviceManager {
   }
 
   @Override
-  public Device create(VolumeId id, long sizeBytes, AccessModel usage) {
+  public Device create(VolumeId id, long sizeBytes, AccessModel accessModel) {
     eraser.forget(id);
     return locked(
         () -> {
@@ -137,7 +137,7 @@ public final class LvmDevices implements DeviceManager {
   }
 
   @Override
-  public long rounded(VolumeId id, long sizeBytes) {
+  public long roundedSize(VolumeId id, long sizeBytes) {
     return locked(
         () ->
             place(id)
@@ -146,7 +146,7 @@ public final class LvmDevices implements DeviceManager {
   }
 
   @Override
-  public Device grow(VolumeId id, long sizeBytes) {
+  public Device expand(VolumeId id, long sizeBytes) {
     return locked(
         () -> {
           groups.forget();

@@ -1,9 +1,8 @@
 package io.pmemcsi.driver.volume.operations;
 
-import io.grpc.Status;
-import io.pmemcsi.driver.csi.CsiStatusException;
 import io.pmemcsi.driver.device.VolumeId;
 import io.pmemcsi.driver.linux.exec.Cancellation;
+import io.pmemcsi.driver.volume.VolumeException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
@@ -11,7 +10,6 @@ import java.util.function.Supplier;
 
 /** One call at a time for each volume, any number for different ones. */
 public final class VolumeLocks {
-
   private final Map<VolumeId, Entry> locks = new ConcurrentHashMap<>();
 
   private static final class Entry {
@@ -19,8 +17,8 @@ public final class VolumeLocks {
     int users;
   }
 
-  /** Runs work that nothing else for the same volume may interleave with. */
-  public <T> T with(VolumeId id, Supplier<T> work) {
+  /** Runs work that no other call for the same volume may interleave with. */
+  <T> T with(VolumeId id, Supplier<T> work) {
     Entry entry =
         locks.compute(
             id,
@@ -33,8 +31,7 @@ public final class VolumeLocks {
       entry.lock.lock();
       try {
         if (Cancellation.current().map(Cancellation::isCancelled).orElse(false)) {
-          throw new CsiStatusException(
-              Status.Code.CANCELLED,
+          throw new VolumeException.Cancelled(
               "the call was cancelled while it waited for another call for volume " + id);
         }
         return work.get();
@@ -46,12 +43,12 @@ public final class VolumeLocks {
     }
   }
 
-  /** Whether a call for a volume is under way. */
+  /** Whether a call for a volume is in flight. */
   public boolean isHeld(VolumeId id) {
     return locks.containsKey(id);
   }
 
-  /** The number of volumes with a call under way. */
+  /** The number of volumes with a call in flight. */
   int size() {
     return locks.size();
   }

@@ -6,6 +6,7 @@ import io.pmemcsi.driver.state.DurableFiles;
 import io.pmemcsi.driver.state.StateDirectory;
 import io.pmemcsi.driver.state.StateException;
 import io.pmemcsi.driver.state.StateFiles;
+import io.pmemcsi.driver.volume.VolumeRecord;
 import io.pmemcsi.driver.volume.VolumeState;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -14,139 +15,175 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The truth about which volumes this driver owns: one file per volume in the state folder, the same
- * as the original driver writes, and all of it in memory.
+ * The source of truth for the volumes that this driver owns: one record per volume in memory, and
+ * two files on disk.
  *
- * <p>What is on a volume's device stands in files of their own, in the folder {@code contents}: the
- * original refuses entries with unknown keys and would take further {@code *.json} files beside
- * them for volumes, but it leaves folders alone. A volume without such a file was made by the
- * original.
+ * <p>The entry is the file that the original driver writes. The state of the device is in a file of
+ * its own, in the directory {@code contents}: the original refuses entries with unknown keys and
+ * takes further {@code *.json} files beside them for volumes, but it leaves directories alone. A
+ * volume without a state file was created by the original.
  *
- * <p>A file that cannot be understood stays where it is and blocks its own volume only.
+ * <p>A file that cannot be parsed stays where it is and blocks its own volume only.
  */
 public final class Ledger {
-
   private static final String SUFFIX = ".json";
 
-  private final Path folder;
-  private final Path contentsFolder;
+  private final Path directory;
+  private final Path stateDirectory;
   private final StateFiles files;
-  private final Map<VolumeId, LedgerEntry> entries = new ConcurrentSkipListMap<>();
-  private final Map<VolumeId, VolumeState> contents = new ConcurrentSkipListMap<>();
+  private final Map<VolumeId, VolumeRecord> records = new ConcurrentSkipListMap<>();
+  private final Set<VolumeId> orphanedStates = new ConcurrentSkipListSet<>();
   private final Map<VolumeId, String> damaged = new ConcurrentSkipListMap<>();
   private final AtomicLong changes = new AtomicLong();
 
-  private Ledger(Path folder, StateFiles files) {
-    this.folder = folder;
-    this.contentsFolder = folder.resolve("contents");
+  private Ledger(Path directory, StateFiles files) {
+    this.directory = directory;
+    this.stateDirectory = directory.resolve("contents");
     this.files = files;
   }
 
-  /** Opens the ledger in a state folder, which is made when its parent exists. */
-  public static Ledger open(Path stateFolder, StateFiles files) {
-    Ledger ledger = new Ledger(stateFolder, files);
-    StateDirectory.create(stateFolder);
-    StateDirectory.createInside(ledger.contentsFolder);
+  /** Opens the ledger in a state directory, which is created when its parent exists. */
+  public static Ledger open(Path directory, StateFiles files) {
+    Ledger ledger = new Ledger(directory, files);
+    StateDirectory.create(directory);
+    StateDirectory.createInside(ledger.stateDirectory);
     ledger.load();
     return ledger;
   }
 
-  /** Reads the ledger of a driver that may be running; nothing is made or changed. */
-  public static Ledger openForReading(Path stateFolder) {
-    if (!Files.isDirectory(stateFolder)) {
+  /** Reads the ledger of a driver that may be running; nothing is created or changed. */
+  public static Ledger openForReading(Path directory) {
+    if (!Files.isDirectory(directory)) {
       throw StateException.missing(
-          stateFolder, "name the state directory of a driver that has run here with -statePath");
+          directory, "name the state directory of a driver that has run here with -statePath");
     }
-    Ledger ledger = new Ledger(stateFolder, new DurableFiles());
+    Ledger ledger = new Ledger(directory, new DurableFiles());
     ledger.load();
     return ledger;
   }
 
-  /** All volumes that can be used, in the order of their ids. */
-  public Collection<LedgerEntry> entries() {
-    return Collections.unmodifiableCollection(entries.values());
+  /** All volumes whose records could be read, ordered by ID. */
+  public Collection<VolumeRecord> records() {
+    return Collections.unmodifiableCollection(records.values());
   }
 
-  /** Another number after each change of an entry, for whoever keeps something made of them. */
+  /** Changes whenever an entry changes, for callers that cache something derived from them. */
   public long version() {
     return changes.get();
   }
 
-  public Optional<LedgerEntry> find(VolumeId id) {
-    return Optional.ofNullable(entries.get(id));
+  public Optional<VolumeRecord> find(VolumeId id) {
+    return Optional.ofNullable(records.get(id));
   }
 
-  /** The volumes whose files cannot be understood, with the reason. */
+  /** The volumes whose files cannot be parsed, with the reason. */
   public Map<VolumeId, String> damaged() {
     return Collections.unmodifiableMap(damaged);
   }
 
-  /** Why a volume cannot be used, if it is damaged. */
+  /** Why a volume cannot be used, if one of its files is damaged. */
   public Optional<String> damage(VolumeId id) {
     return Optional.ofNullable(damaged.get(id));
   }
 
-  /** What is known about the content of a volume; nothing for volumes of the original driver. */
-  public Optional<VolumeState> contents(VolumeId id) {
-    return Optional.ofNullable(contents.get(id));
+  /** Whether there is a record of the volume, readable or not. */
+  public boolean knows(VolumeId id) {
+    return records.containsKey(id) || damaged.containsKey(id);
   }
 
-  /** The volumes for which something is known about their content, entry or not. */
-  public Collection<VolumeId> withContents() {
-    return Collections.unmodifiableCollection(contents.keySet());
-  }
-
-  /** Makes or replaces an entry; on disk when this returns. */
-  public void write(LedgerEntry entry) {
-    write(file(entry.id()), LedgerJson.write(entry));
-    entries.put(entry.id(), entry);
-    changes.incrementAndGet();
-  }
-
-  /** Records what is on a device; on disk when this returns. */
-  public void write(VolumeId id, VolumeState what) {
-    write(contentsFile(id), LedgerJson.write(what));
-    contents.put(id, what);
+  /** The IDs for which there is a state file, but no entry. */
+  public Set<VolumeId> orphanedStates() {
+    return Collections.unmodifiableSet(orphanedStates);
   }
 
   /**
-   * Forgets a volume: first the entry, so that a crash between leaves nothing that looks usable.
+   * Adds a volume; durable on return. The state is written first, so that a crash leaves no entry
+   * that looks like a volume of the original driver.
    */
+  public VolumeRecord add(VolumeRecord volume) {
+    writeState(volume.id(), volume.state());
+    orphanedStates.add(volume.id());
+    writeEntry(volume);
+    orphanedStates.remove(volume.id());
+    return volume;
+  }
+
+  /** Records the size of the device; durable on return. */
+  public VolumeRecord resize(VolumeRecord volume, long sizeBytes) {
+    VolumeRecord resized = volume.withSize(sizeBytes);
+    if (!resized.equals(volume)) {
+      writeEntry(resized);
+    }
+    return resized;
+  }
+
+  /** Records the state of the device; durable on return. */
+  public VolumeRecord setState(VolumeRecord volume, VolumeState state) {
+    writeState(volume.id(), state);
+    VolumeRecord changed = volume.withState(state);
+    records.put(volume.id(), changed);
+    return changed;
+  }
+
+  /** Removes a volume: the entry first, so that a crash leaves nothing that looks usable. */
   public void remove(VolumeId id) {
-    delete(file(id));
-    entries.remove(id);
+    delete(entryFile(id));
+    if (records.remove(id) != null) {
+      orphanedStates.add(id);
+    }
     changes.incrementAndGet();
-    delete(contentsFile(id));
-    contents.remove(id);
+    delete(stateFile(id));
+    orphanedStates.remove(id);
+  }
+
+  private void writeEntry(VolumeRecord volume) {
+    write(entryFile(volume.id()), LedgerJson.writeEntry(volume));
+    records.put(volume.id(), volume);
+    changes.incrementAndGet();
+  }
+
+  private void writeState(VolumeId id, VolumeState state) {
+    Optional<byte[]> content = LedgerJson.writeState(state);
+    if (content.isPresent()) {
+      write(stateFile(id), content.get());
+    } else {
+      delete(stateFile(id));
+    }
   }
 
   private void load() {
-    for (String name : list(folder)) {
+    for (String name : list(directory)) {
       id(name).ifPresent(this::loadEntry);
     }
-    for (String name : list(contentsFolder)) {
-      id(name).ifPresent(this::loadContents);
+    for (String name : list(stateDirectory)) {
+      id(name).ifPresent(this::loadState);
     }
   }
 
   private void loadEntry(VolumeId id) {
     try {
-      entries.put(id, LedgerJson.readEntry(id, read(file(id))));
+      records.put(id, LedgerJson.readEntry(id, read(entryFile(id))));
     } catch (IOException e) {
-      damaged.put(id, "ledger entry %s: %s".formatted(file(id), e.getMessage()));
+      damaged.put(id, "ledger entry %s: %s".formatted(entryFile(id), e.getMessage()));
     }
   }
 
-  private void loadContents(VolumeId id) {
+  private void loadState(VolumeId id) {
     try {
-      contents.put(id, LedgerJson.readContents(read(contentsFile(id))));
+      VolumeState state = LedgerJson.readState(read(stateFile(id)));
+      records.computeIfPresent(id, (_, volume) -> volume.withState(state));
     } catch (IOException e) {
-      entries.remove(id);
-      damaged.put(id, "contents record %s: %s".formatted(contentsFile(id), e.getMessage()));
+      records.remove(id);
+      damaged.put(id, "contents record %s: %s".formatted(stateFile(id), e.getMessage()));
+    }
+    if (!knows(id)) {
+      orphanedStates.add(id);
     }
   }
 
@@ -156,12 +193,12 @@ public final class Ledger {
         : Optional.empty();
   }
 
-  private Path file(VolumeId id) {
-    return folder.resolve(id + SUFFIX);
+  private Path entryFile(VolumeId id) {
+    return directory.resolve(id + SUFFIX);
   }
 
-  private Path contentsFile(VolumeId id) {
-    return contentsFolder.resolve(id + SUFFIX);
+  private Path stateFile(VolumeId id) {
+    return stateDirectory.resolve(id + SUFFIX);
   }
 
   private Collection<String> list(Path where) {
@@ -172,7 +209,7 @@ public final class Ledger {
     }
   }
 
-  /** What is in a file, or in words why it cannot be read. */
+  /** The content of a file, or a readable reason why there is none. */
   private byte[] read(Path file) throws IOException {
     try {
       return files.read(file);

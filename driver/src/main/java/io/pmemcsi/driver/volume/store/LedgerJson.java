@@ -3,6 +3,7 @@ package io.pmemcsi.driver.volume.store;
 import io.pmemcsi.driver.device.VolumeId;
 import io.pmemcsi.driver.json.Json;
 import io.pmemcsi.driver.volume.ParameterSource;
+import io.pmemcsi.driver.volume.VolumeRecord;
 import io.pmemcsi.driver.volume.VolumeState;
 import io.pmemcsi.driver.volume.VolumeState.Filesystem;
 import java.io.IOException;
@@ -15,20 +16,21 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
 
-/** The two kinds of state files as text. Whatever cannot be understood is refused, not guessed. */
+/** The JSON of the two kinds of state files. Whatever cannot be parsed is refused, not guessed. */
 final class LedgerJson {
 
   private LedgerJson() {}
 
-  static byte[] write(LedgerEntry entry) {
+  static byte[] writeEntry(VolumeRecord volume) {
     Map<String, Object> json = new LinkedHashMap<>();
-    json.put("id", entry.id().value());
-    json.put("size", entry.sizeBytes());
-    json.put("parameters", entry.parameters().toLedger());
+    json.put("id", volume.id().value());
+    json.put("size", volume.sizeBytes());
+    json.put("parameters", volume.parameters().toLedger());
     return line(json);
   }
 
-  static LedgerEntry readEntry(VolumeId expected, byte[] content) throws IOException {
+  /** The entry, as a volume without a state file. */
+  static VolumeRecord readEntry(VolumeId expected, byte[] content) throws IOException {
     Json json = object(content);
     onlyKeys(json, Set.of("id", "size", "parameters"));
     String id = text(json, "id");
@@ -47,15 +49,17 @@ final class LedgerJson {
       values.forEach((key, value) -> parameters.put(key, value.asText()));
     }
     try {
-      return new LedgerEntry(expected, size, ParameterSource.LEDGER.parse(parameters));
+      return new VolumeRecord(
+          expected, size, ParameterSource.LEDGER.parse(parameters), new VolumeState.Legacy());
     } catch (IllegalArgumentException e) {
       throw new IOException(e.getMessage(), e);
     }
   }
 
-  static byte[] write(VolumeState contents) {
+  /** The content of the state file, empty where the state is that there is none. */
+  static Optional<byte[]> writeState(VolumeState state) {
     Map<String, Object> json = new LinkedHashMap<>();
-    switch (contents) {
+    switch (state) {
       case VolumeState.Creating _ -> json.put("state", "creating");
       case VolumeState.Blank(Optional<UUID> planned) -> {
         json.put("state", "blank");
@@ -73,11 +77,14 @@ final class LedgerJson {
       }
       case VolumeState.RawBlock _ -> json.put("state", "block");
       case VolumeState.Deleting _ -> json.put("state", "deleting");
+      case VolumeState.Legacy _ -> {
+        return Optional.empty();
+      }
     }
-    return line(json);
+    return Optional.of(line(json));
   }
 
-  static VolumeState readContents(byte[] content) throws IOException {
+  static VolumeState readState(byte[] content) throws IOException {
     Json json = object(content);
     String state = text(json, "state");
     return switch (state) {

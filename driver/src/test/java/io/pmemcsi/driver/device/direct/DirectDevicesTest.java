@@ -57,7 +57,7 @@ class DirectDevicesTest {
   void aDisabledRegionMayHideAVolume() {
     tools.answer("ndctl list", recorded("ndctl/region-disabled.json"));
 
-    assertThat(devices.hidden()).containsExactly("region0");
+    assertThat(devices.unavailablePools()).containsExactly("region0");
     assertThat(devices.exists(NEW)).isFalse();
   }
 
@@ -173,9 +173,9 @@ class DirectDevicesTest {
   void volumesDoNotGrow() {
     tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
 
-    assertThat(devices.grow(AAA, 262144000).sizeBytes()).isEqualTo(262144000);
-    assertThatThrownBy(() -> devices.grow(AAA, 262144001))
+    assertThat(devices.expand(AAA, 262144000).sizeBytes()).isEqualTo(262144000);
+    assertThatThrownBy(() -> devices.expand(AAA, 262144001))
         .isInstanceOf(DeviceException.Unsupported.class);
-    assertThatThrownBy(() -> devices.grow(NEW, 1)).isInstanceOf(DeviceException.NotFound.class);
+    assertThatThrownBy(() -> devices.expand(NEW, 1)).isInstanceOf(DeviceException.NotFound.class);
   }
 }

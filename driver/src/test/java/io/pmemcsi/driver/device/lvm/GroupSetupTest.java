@@ -218,7 +218,8 @@ class GroupSetupTest {
     tools.answer("pvs", recorded("lvm/pvs.json"));
     tools.answer("lvm fullreport", recorded("lvm/fullreport.json"));
 
-    assertThat(setup().prepare(0, new Eraser((_, _, _) -> {})).hidden()).containsExactly("region0");
+    assertThat(setup().prepare(0, new Eraser((_, _, _) -> {})).unavailablePools())
+        .containsExactly("region0");
   }
 
   /** The groups in use are chosen at the start: one that comes later is not looked into. */
@@ -235,7 +236,7 @@ class GroupSetupTest {
     tools.answer("pvs", pvs("pmem0")).answer("pvs", pvs("pmem0", "pmem1"));
     tools.answer("lvm fullreport", recorded("lvm/fullreport.json"));
 
-    assertThat(setup().prepare(0, new Eraser((_, _, _) -> {})).hidden())
+    assertThat(setup().prepare(0, new Eraser((_, _, _) -> {})).unavailablePools())
         .containsExactly("region1 (used only after a restart of the driver)");
   }
 
@@ -247,7 +248,7 @@ class GroupSetupTest {
             .replace("\"blockdev\":\"pmem1\"", "\"state\":\"disabled\""));
     tools.answer("pvs", recorded("lvm/pvs-none.json"));
 
-    assertThat(setup().prepare(0, new Eraser((_, _, _) -> {})).hidden())
+    assertThat(setup().prepare(0, new Eraser((_, _, _) -> {})).unavailablePools())
         .containsExactly("namespace1.0 (disabled)");
   }
 
@@ -257,7 +258,7 @@ class GroupSetupTest {
     tools.answer("pvs", recorded("lvm/pvs.json"));
     tools.answer("lvm fullreport", recorded("lvm/fullreport.json"));
 
-    assertThat(setup().prepare(0, new Eraser((_, _, _) -> {})).hidden()).isEmpty();
+    assertThat(setup().prepare(0, new Eraser((_, _, _) -> {})).unavailablePools()).isEmpty();
   }
 
   @Test

@@ -158,12 +158,12 @@ class LvmDevicesTest {
 
   @Test
   void aVolumeGrowsAsFarAsItsGroupAllows() {
-    assertThatThrownBy(() -> devices.grow(AAA, 104857600 + 943718400L + 1))
+    assertThatThrownBy(() -> devices.expand(AAA, 104857600 + 943718400L + 1))
         .isInstanceOf(DeviceException.NotEnoughSpace.class)
         .hasMessageContaining(Long.toString(104857600 + 943718400L));
-    assertThatThrownBy(() -> devices.grow(NEW, 1)).isInstanceOf(DeviceException.NotFound.class);
+    assertThatThrownBy(() -> devices.expand(NEW, 1)).isInstanceOf(DeviceException.NotFound.class);
 
-    devices.grow(AAA, 104857601);
+    devices.expand(AAA, 104857601);
 
     assertThat(tools.changes()).contains("lvextend --size=109051904b ndbus0region1fsdax/" + AAA);
   }
@@ -203,7 +203,7 @@ class LvmDevicesTest {
   void aVolumeThatMayBeInAGroupThatHasVanishedIsNotTakenForDeleted() {
     LvmDevices rest = oneGroupHasVanished();
 
-    assertThat(rest.hidden()).containsExactly("foreign (LVM cannot read it)");
+    assertThat(rest.unavailablePools()).containsExactly("foreign (LVM cannot read it)");
     assertThatThrownBy(() -> rest.delete(NEW, false))
         .isInstanceOf(DeviceException.ToolFailed.class)
         .hasMessageContaining("it may be in foreign, which LVM cannot read");

@@ -5,11 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
-import io.grpc.Status;
 import io.pmemcsi.driver.audit.Audit;
 import io.pmemcsi.driver.audit.AuditReport;
 import io.pmemcsi.driver.audit.NodeState;
-import io.pmemcsi.driver.csi.CsiStatusException;
 import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.DeviceMode;
 import io.pmemcsi.driver.device.DeviceUsers;
@@ -24,10 +22,11 @@ import io.pmemcsi.driver.linux.mount.MountTable;
 import io.pmemcsi.driver.linux.mount.Mounts;
 import io.pmemcsi.driver.state.DurableFiles;
 import io.pmemcsi.driver.volume.SizeRange;
+import io.pmemcsi.driver.volume.VolumeException;
 import io.pmemcsi.driver.volume.VolumeParameters;
+import io.pmemcsi.driver.volume.VolumeRecord;
 import io.pmemcsi.driver.volume.VolumeState;
 import io.pmemcsi.driver.volume.store.Ledger;
-import io.pmemcsi.driver.volume.store.LedgerEntry;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
@@ -51,7 +50,8 @@ class ResumedCreationTest {
   private final RecordedTools tools = new RecordedTools();
   private Ledger ledger;
   private Devices devices;
-  private Volumes volumes;
+  private VolumeCreator creator;
+  private VolumeDeleter deleter;
 
   @BeforeEach
   void open() {
@@ -70,24 +70,27 @@ class ResumedCreationTest {
               throw new IllegalStateException("there is no mode " + mode);
             },
             beingMade::contains);
-    volumes =
-        new Volumes(
+    Volumes volumes = new Volumes(ledger, devices, new VolumeLocks());
+    creator = new VolumeCreator(volumes, ledger, devices, new Signatures(tools));
+    deleter =
+        new VolumeDeleter(
+            volumes,
             ledger,
             devices,
-            new Signatures(tools),
-            new VolumeLocks(),
             new DeviceUsers(new Mounts(tools, new KernelMounts(), Path.of("/nowhere"))));
   }
 
-  private LedgerEntry create() {
-    return volumes.create("slow", SIZE, VolumeParameters.DEFAULTS);
+  private VolumeRecord create() {
+    return creator.create("slow", SIZE, VolumeParameters.DEFAULTS);
   }
 
   private void interrupted() {
-    ledger.write(ID, new VolumeState.Creating());
-    ledger.write(
-        new LedgerEntry(
-            ID, SIZE.requiredBytes(), VolumeParameters.DEFAULTS.named("slow", DeviceMode.LVM)));
+    ledger.add(
+        new VolumeRecord(
+            ID,
+            SIZE.requiredBytes(),
+            VolumeParameters.DEFAULTS.named("slow", DeviceMode.LVM),
+            new VolumeState.Creating()));
   }
 
   private void theToolEndsBetweenOurLookAndOurCommand() {
@@ -99,9 +102,7 @@ class ResumedCreationTest {
   }
 
   private static void assertAborted(ThrowingCallable call) {
-    assertThatThrownBy(call)
-        .isInstanceOfSatisfying(
-            CsiStatusException.class, e -> assertThat(e.code()).isEqualTo(Status.Code.ABORTED));
+    assertThatThrownBy(call).isInstanceOf(VolumeException.Unfinished.class);
   }
 
   private AuditReport start() {
@@ -132,7 +133,7 @@ class ResumedCreationTest {
     beingMade.add(ID);
 
     assertAborted(this::create);
-    assertAborted(() -> volumes.delete(ID.value()));
+    assertAborted(() -> deleter.delete(ID.value()));
 
     assertThat(ledger.find(ID)).isPresent();
     assertThat(tools.changes()).isEmpty();
@@ -157,7 +158,7 @@ class ResumedCreationTest {
     // with another code nobody would call again
     assertAborted(this::create);
 
-    assertThat(ledger.contents(ID)).contains(new VolumeState.Creating());
+    assertThat(ledger.find(ID).map(VolumeRecord::state)).contains(new VolumeState.Creating());
   }
 
   @Test
@@ -166,10 +167,11 @@ class ResumedCreationTest {
     interrupted();
 
     assertAborted(this::create);
-    assertThat(ledger.contents(ID)).contains(new VolumeState.Creating());
+    assertThat(ledger.find(ID).map(VolumeRecord::state)).contains(new VolumeState.Creating());
 
     assertThat(create().sizeBytes()).isEqualTo(SIZE.requiredBytes());
-    assertThat(ledger.contents(ID)).containsInstanceOf(VolumeState.Blank.class);
+    assertThat(ledger.find(ID).map(VolumeRecord::state))
+        .containsInstanceOf(VolumeState.Blank.class);
   }
 
   @Test

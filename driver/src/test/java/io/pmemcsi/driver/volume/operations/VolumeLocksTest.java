@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
-import io.pmemcsi.driver.csi.CsiStatusException;
 import io.pmemcsi.driver.device.VolumeId;
 import io.pmemcsi.driver.linux.exec.Cancellation;
+import io.pmemcsi.driver.volume.VolumeException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -96,7 +96,7 @@ class VolumeLocksTest {
                 () ->
                     call.serve(
                         () ->
-                            assertThatExceptionOfType(CsiStatusException.class)
+                            assertThatExceptionOfType(VolumeException.Cancelled.class)
                                 .isThrownBy(
                                     () -> locks.with(ONE, () -> run(() -> done.set(true))))));
 

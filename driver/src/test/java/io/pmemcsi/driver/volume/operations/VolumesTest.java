@@ -67,7 +67,7 @@ class VolumesTest {
     }
 
     @Override
-    public List<String> hidden() {
+    public List<String> unavailablePools() {
       return List.of();
     }
 
@@ -77,7 +77,7 @@ class VolumesTest {
     }
 
     @Override
-    public Device create(VolumeId id, long sizeBytes, AccessModel usage) {
+    public Device create(VolumeId id, long sizeBytes, AccessModel accessModel) {
       there.add(id);
       try {
         return new Device(id, Files.createFile(folder.resolve("device")), sizeBytes);
@@ -92,13 +92,13 @@ class VolumesTest {
     }
 
     @Override
-    public long rounded(VolumeId id, long sizeBytes) {
+    public long roundedSize(VolumeId id, long sizeBytes) {
       return sizeBytes;
     }
 
     @Override
-    public Device grow(VolumeId id, long sizeBytes) {
-      throw new AssertionError("nothing grows");
+    public Device expand(VolumeId id, long sizeBytes) {
+      throw new AssertionError("nothing is expanded");
     }
   }
 
@@ -142,21 +142,23 @@ class VolumesTest {
     PlainFiles manager = new PlainFiles();
     Ledger ledger = Ledger.open(folder.resolve("state"), files);
     VolumeLocks locks = new VolumeLocks();
-    Volumes volumes =
-        new Volumes(
+    Devices devices = new Devices(manager, _ -> manager);
+    Volumes volumes = new Volumes(ledger, devices, locks);
+    VolumeCreator creator = new VolumeCreator(volumes, ledger, devices, new Signatures(NO_TOOLS));
+    VolumeDeleter deleter =
+        new VolumeDeleter(
+            volumes,
             ledger,
-            new Devices(manager, _ -> manager),
-            new Signatures(NO_TOOLS),
-            locks,
+            devices,
             new DeviceUsers(new Mounts(NO_TOOLS, new KernelMounts(), Path.of("/nowhere"))));
     Thread creation =
         Thread.ofPlatform()
             .start(
-                () -> volumes.create("pvc-1", new SizeRange(4096, 0), VolumeParameters.DEFAULTS));
+                () -> creator.create("pvc-1", new SizeRange(4096, 0), VolumeParameters.DEFAULTS));
     assertThat(files.begun.await(120, SECONDS)).isTrue();
 
     Thread deletion =
-        Thread.ofPlatform().start(() -> volumes.delete(VolumeId.fromName("pvc-1").value()));
+        Thread.ofPlatform().start(() -> deleter.delete(VolumeId.fromName("pvc-1").value()));
     await()
         .until(
             () ->
@@ -167,7 +169,7 @@ class VolumesTest {
     deletion.join();
 
     // a deletion that did not wait has found nothing to delete
-    assertThat(ledger.entries()).isEmpty();
+    assertThat(ledger.records()).isEmpty();
     assertThat(manager.there).isEmpty();
     assertThat(locks.size()).isZero();
   }

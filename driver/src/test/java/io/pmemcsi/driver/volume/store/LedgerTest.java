@@ -8,6 +8,7 @@ import io.pmemcsi.driver.device.VolumeId;
 import io.pmemcsi.driver.state.DurableFiles;
 import io.pmemcsi.driver.state.StateException;
 import io.pmemcsi.driver.volume.VolumeParameters;
+import io.pmemcsi.driver.volume.VolumeRecord;
 import io.pmemcsi.driver.volume.VolumeState;
 import io.pmemcsi.driver.volume.VolumeState.Filesystem;
 import java.io.IOException;
@@ -30,8 +31,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 class LedgerTest {
 
   private static final VolumeId ID = VolumeId.fromName("pvc-1");
-  private static final LedgerEntry ENTRY =
-      new LedgerEntry(ID, (1L << 53) + 1, VolumeParameters.DEFAULTS.named("pvc-1", DeviceMode.LVM));
+  private static final VolumeRecord ENTRY =
+      new VolumeRecord(
+          ID,
+          (1L << 53) + 1,
+          VolumeParameters.DEFAULTS.named("pvc-1", DeviceMode.LVM),
+          new VolumeState.Legacy());
 
   @TempDir private Path parent;
   private Path folder;
@@ -47,14 +52,14 @@ class LedgerTest {
 
   @Test
   void anEntryIsThereAfterARestart() {
-    open().write(ENTRY);
+    open().add(ENTRY);
 
     assertThat(open().find(ID)).contains(ENTRY);
   }
 
   @Test
   void anEntryIsOneLineOfJsonThatOnlyItsOwnerReads() throws IOException {
-    open().write(ENTRY);
+    open().add(ENTRY);
 
     Path file = folder.resolve(ID + ".json");
     assertThat(file)
@@ -79,13 +84,13 @@ class LedgerTest {
         """);
     Files.createDirectory(folder.resolve("mount"));
 
-    LedgerEntry entry = open().entries().iterator().next();
+    VolumeRecord entry = open().records().iterator().next();
 
     assertThat(entry.name()).isEqualTo("pvc-84236392-ccc8-4746-af67-04afe231a9a5");
     assertThat(entry.parameters().eraseAfter()).isFalse();
     assertThat(entry.parameters().kataContainers()).isTrue();
     assertThat(entry.parameters().deviceMode()).contains(DeviceMode.DIRECT);
-    assertThat(open().contents(entry.id())).isEmpty();
+    assertThat(entry.state()).isEqualTo(new VolumeState.Legacy());
   }
 
   @ParameterizedTest
@@ -105,7 +110,7 @@ class LedgerTest {
         "{\"id\":\"ID\",\"size\":1,\"parameters\":{}} trailing"
       })
   void aDamagedEntryBlocksOneVolumeAndStaysForInspection(String content) throws IOException {
-    open().write(ENTRY);
+    open().add(ENTRY);
     VolumeId other = VolumeId.fromName("pvc-2");
     Path file = folder.resolve(other + ".json");
     Files.writeString(file, content.replace("ID", other.value()));
@@ -121,8 +126,7 @@ class LedgerTest {
   @Test
   void aDamagedContentsRecordBlocksItsVolume() throws IOException {
     Ledger ledger = open();
-    ledger.write(ENTRY);
-    ledger.write(ID, VolumeState.Blank.wiped());
+    ledger.add(ENTRY.withState(VolumeState.Blank.wiped()));
     Files.writeString(folder.resolve("contents").resolve(ID + ".json"), "{\"state\":\"bl");
 
     assertThat(open().find(ID)).isEmpty();
@@ -132,9 +136,9 @@ class LedgerTest {
   @ParameterizedTest
   @MethodSource("allContents")
   void whatIsOnADeviceIsKnownAfterARestart(VolumeState contents) {
-    open().write(ID, contents);
+    open().setState(open().add(ENTRY), contents);
 
-    assertThat(open().contents(ID)).contains(contents);
+    assertThat(open().find(ID)).contains(ENTRY.withState(contents));
   }
 
   static Stream<VolumeState> allContents() {
@@ -147,23 +151,49 @@ class LedgerTest {
         new VolumeState.Formatted(
             filesystem, Optional.of(new Filesystem("xfs", UUID.randomUUID()))),
         new VolumeState.RawBlock(),
+        new VolumeState.Legacy(),
         new VolumeState.Deleting());
   }
 
   @Test
   void aRemovedVolumeLeavesNothing() throws IOException {
     Ledger ledger = open();
-    ledger.write(ENTRY);
-    ledger.write(ID, VolumeState.Blank.wiped());
+    ledger.add(ENTRY.withState(VolumeState.Blank.wiped()));
 
     ledger.remove(ID);
     ledger.remove(ID);
 
-    assertThat(open().entries()).isEmpty();
-    assertThat(open().contents(ID)).isEqualTo(Optional.empty());
+    assertThat(open().records()).isEmpty();
+    assertThat(open().orphanedStates()).isEmpty();
     try (Stream<Path> left = Files.list(folder)) {
       assertThat(left).containsExactly(folder.resolve("contents"));
     }
+  }
+
+  @Test
+  void aVolumeOfAnEarlierReleaseHasNoStateFile() {
+    Ledger ledger = open();
+    VolumeRecord volume = ledger.add(ENTRY);
+    Path file = folder.resolve("contents").resolve(ID + ".json");
+    assertThat(file).doesNotExist();
+
+    VolumeRecord deleting = ledger.setState(volume, new VolumeState.Deleting());
+    assertThat(file).exists();
+    ledger.setState(deleting, new VolumeState.Legacy());
+
+    assertThat(file).doesNotExist();
+    assertThat(open().find(ID)).contains(ENTRY);
+  }
+
+  @Test
+  void aStateWithoutAnEntryIsAnOrphan() {
+    Ledger ledger = open();
+    ledger.add(ENTRY.withState(new VolumeState.Creating()));
+    assertThat(ledger.orphanedStates()).isEmpty();
+    assertThat(folder.resolve(ID + ".json").toFile().delete()).isTrue();
+
+    assertThat(open().orphanedStates()).containsExactly(ID);
+    assertThat(open().find(ID)).isEmpty();
   }
 
   @Test
@@ -172,7 +202,7 @@ class LedgerTest {
     Files.writeString(folder.resolve(ID + ".json.tmp"), "{\"id\":");
 
     Ledger ledger = open();
-    ledger.write(ENTRY);
+    ledger.add(ENTRY);
 
     assertThat(ledger.damaged()).isEmpty();
     assertThat(open().find(ID)).contains(ENTRY);
@@ -185,13 +215,14 @@ class LedgerTest {
         .mapToObj(i -> "pvc-" + i)
         .forEach(
             name ->
-                ledger.write(
-                    new LedgerEntry(
+                ledger.add(
+                    new VolumeRecord(
                         VolumeId.fromName(name),
                         1,
-                        VolumeParameters.DEFAULTS.named(name, DeviceMode.FILE))));
+                        VolumeParameters.DEFAULTS.named(name, DeviceMode.FILE),
+                        new VolumeState.Legacy())));
 
-    assertThat(open().entries()).extracting(LedgerEntry::id).isSorted().hasSize(50);
+    assertThat(open().records()).extracting(VolumeRecord::id).isSorted().hasSize(50);
   }
 
   @Test
@@ -204,17 +235,18 @@ class LedgerTest {
           Thread.ofVirtual()
               .start(
                   () ->
-                      ledger.write(
-                          new LedgerEntry(
+                      ledger.add(
+                          new VolumeRecord(
                               VolumeId.fromName(name),
                               1,
-                              VolumeParameters.DEFAULTS.named(name, DeviceMode.FILE)))));
+                              VolumeParameters.DEFAULTS.named(name, DeviceMode.FILE),
+                              new VolumeState.Legacy()))));
     }
     for (Thread thread : threads) {
       thread.join();
     }
 
-    assertThat(open().entries()).hasSize(20);
+    assertThat(open().records()).hasSize(20);
   }
 
   @Test

@@ -1,0 +1,88 @@
+package io.pmemcsi.driver;
+
+import io.grpc.BindableService;
+import io.pmemcsi.base.version.Version;
+import io.pmemcsi.driver.csi.ControllerService;
+import io.pmemcsi.driver.csi.IdentityService;
+import io.pmemcsi.driver.csi.NodeIdentity;
+import io.pmemcsi.driver.csi.NodeService;
+import io.pmemcsi.driver.device.DeviceUsers;
+import io.pmemcsi.driver.device.Devices;
+import io.pmemcsi.driver.linux.block.Signatures;
+import io.pmemcsi.driver.linux.exec.CommandRunner;
+import io.pmemcsi.driver.linux.loop.LoopDevices;
+import io.pmemcsi.driver.linux.mount.Mounts;
+import io.pmemcsi.driver.node.FilesystemExpansion;
+import io.pmemcsi.driver.node.Formatter;
+import io.pmemcsi.driver.node.KataVolumes;
+import io.pmemcsi.driver.node.PendingMounts;
+import io.pmemcsi.driver.node.Publishing;
+import io.pmemcsi.driver.node.Staging;
+import io.pmemcsi.driver.node.Statistics;
+import io.pmemcsi.driver.node.VolumeMounts;
+import io.pmemcsi.driver.node.kata.ImageFiles;
+import io.pmemcsi.driver.volume.operations.VolumeCreator;
+import io.pmemcsi.driver.volume.operations.VolumeDeleter;
+import io.pmemcsi.driver.volume.operations.VolumeExpander;
+import io.pmemcsi.driver.volume.operations.Volumes;
+import io.pmemcsi.driver.volume.store.Ledger;
+import java.nio.file.Path;
+import java.util.List;
+
+/** Wires the CSI services to the parts below them. */
+final class CsiServices {
+  private final DriverSettings settings;
+  private final HostAccess host;
+  private final Ledger ledger;
+  private final Devices devices;
+  private final Volumes volumes;
+
+  CsiServices(
+      DriverSettings settings, HostAccess host, Ledger ledger, Devices devices, Volumes volumes) {
+    this.settings = settings;
+    this.host = host;
+    this.ledger = ledger;
+    this.devices = devices;
+    this.volumes = volumes;
+  }
+
+  List<BindableService> create() {
+    Path state = settings.statePath();
+    CommandRunner runner = host.commands();
+    Mounts mounts = new Mounts(runner, host.mounts(), state.resolve("binding"));
+    DeviceUsers users = new DeviceUsers(mounts);
+    Signatures signatures = new Signatures(runner);
+    LoopDevices loops = new LoopDevices(host.loops());
+    VolumeCreator creator = new VolumeCreator(volumes, ledger, devices, signatures);
+    VolumeDeleter deleter = new VolumeDeleter(volumes, ledger, devices, users);
+    VolumeExpander expander = new VolumeExpander(volumes, ledger, devices);
+    Formatter formatter = new Formatter(volumes, signatures, users, runner);
+    VolumeMounts volumeMounts = new VolumeMounts(mounts, runner);
+    KataVolumes kata =
+        new KataVolumes(state, volumes, mounts, loops, new ImageFiles(runner, loops), signatures);
+    Publishing publishing =
+        new Publishing(
+            volumes,
+            creator,
+            deleter,
+            formatter,
+            volumeMounts,
+            mounts,
+            users,
+            kata,
+            new PendingMounts(state, host.files()));
+    NodeIdentity node = new NodeIdentity(settings.driverName(), settings.nodeId());
+    boolean expandable = settings.deviceMode().isExpandable();
+    return List.of(
+        new IdentityService(settings.driverName(), Version.current(), expandable),
+        new ControllerService(node, volumes, creator, deleter, expander, expandable)
+            .withCachedList(),
+        new NodeService(
+            node,
+            new Staging(volumes, formatter, volumeMounts),
+            publishing,
+            new Statistics(volumes, users, kata),
+            new FilesystemExpansion(volumes, users, runner),
+            expandable));
+  }
+}
