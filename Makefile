@@ -23,8 +23,13 @@ build: ## compiles and packs the program that bin/pmem-csi starts
 	build/train-aot || true # it reports why; the program runs without a cache, too
 
 .PHONY: dist
-dist: build ## lays the program out in target/dist as an image has it (see deploy/image/Containerfile)
+dist: ## lays the program out in target/dist as an image has it, with its SBOM
+	$(MVN) --quiet --threads 2 package -Psbom -Dmaven.test.skip=true
 	build/dist
+
+.PHONY: image
+image: dist ## builds the image with docker, podman or buildah (deploy/image/Containerfile)
+	build/image
 
 .PHONY: check
 check: ## the quick loop: format, compile, static checks, unit tests

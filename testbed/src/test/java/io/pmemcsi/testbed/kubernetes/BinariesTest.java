@@ -24,6 +24,8 @@ class BinariesTest {
           "kube-controller-manager",
           "kube-scheduler",
           "kubemark",
+          "kubelet",
+          "kube-proxy",
           "kubectl");
 
   @TempDir private Path folder;
@@ -102,7 +104,7 @@ class BinariesTest {
                 "",
                 "testbed-kubernetes: KUBEBUILDER_ASSETS names %s, which has no program %s:"
                         .formatted(folder, missing)
-                    + " name another folder, or unset it.\n"));
+                    + " name another directory, or unset it.\n"));
     assertThat(machine).isEmptyDirectory();
   }
 
