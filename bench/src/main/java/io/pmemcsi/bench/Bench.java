@@ -1,6 +1,7 @@
 package io.pmemcsi.bench;
 
 import io.pmemcsi.bench.driver.EraseSpeed;
+import io.pmemcsi.bench.driver.FileByHand;
 import io.pmemcsi.bench.driver.LvmByHand;
 import io.pmemcsi.bench.driver.ManyVolumes;
 import io.pmemcsi.bench.driver.NodeSize;
@@ -20,6 +21,7 @@ public final class Bench {
           new OperatorBenchmark(),
           new ThousandDrivers(),
           new LvmByHand(),
+          new FileByHand(),
           new ManyVolumes(),
           new ParallelCreates(),
           new EraseSpeed(),

@@ -9,7 +9,6 @@ import io.pmemcsi.driver.device.DeviceMode;
 import io.pmemcsi.driver.device.VolumeId;
 import io.pmemcsi.driver.linux.block.BlockDevices;
 import io.pmemcsi.driver.linux.exec.ToolFailedException;
-import io.pmemcsi.driver.linux.libc.FileSpace;
 import io.pmemcsi.driver.linux.loop.FileIdentity;
 import io.pmemcsi.driver.linux.loop.LoopDevices;
 import io.pmemcsi.driver.linux.loop.LoopDevices.Loop;
@@ -48,6 +47,7 @@ public final class FileDevices implements DeviceManager {
   private final LoopDevices loops;
   private final Pool pool;
   private final Object reservation = new Object();
+  private final ReservedSpace reservedSpace = new ReservedSpace(this::files);
 
   /** How much room there is for files. */
   public sealed interface Pool {
@@ -150,6 +150,7 @@ public final class FileDevices implements DeviceManager {
             // another program may have attached it as well
             detach(id, file);
             Files.delete(file);
+            reservedSpace.changed(file);
           }
           return file;
         });
@@ -175,6 +176,7 @@ public final class FileDevices implements DeviceManager {
             if (more > 0) {
               requireRoom(more, wanted);
               setLength(file, wanted);
+              reservedSpace.changed(file);
             }
           }
           sync(file);
@@ -194,12 +196,17 @@ public final class FileDevices implements DeviceManager {
       long size = roundUp(sizeBytes);
       requireRoom(size, sizeBytes);
       setLength(file, size);
+      reservedSpace.changed(file);
       return size;
     }
   }
 
   private void requireRoom(long more, long wanted) throws IOException {
     long room = measure().maxVolumeSize();
+    if (more > room) {
+      reservedSpace.invalidate();
+      room = measure().maxVolumeSize();
+    }
     if (more < 0 || more > room) {
       throw new DeviceException.NotEnoughSpace(wanted, room);
     }
@@ -224,28 +231,16 @@ public final class FileDevices implements DeviceManager {
   }
 
   private Capacity measure() throws IOException {
-    long reserved = 0;
-    long taken = 0;
-    for (Path file : files()) {
-      try {
-        reserved += Files.size(file);
-        taken += FileSpace.allocatedBytes(file);
-      } catch (IOException e) {
-        // deleted by another call in this moment
-        if (Files.exists(file)) {
-          throw e;
-        }
-      }
-    }
+    ReservedSpace.Sum reserved = reservedSpace.sum();
     return switch (pool) {
-      case Pool.Fixed(long bytes) -> capacity(bytes - reserved, bytes, bytes);
+      case Pool.Fixed(long bytes) -> capacity(bytes - reserved.bytes(), bytes, bytes);
       case Pool.Percentage(int percent) -> {
         FileStore disk = Files.getFileStore(folder.getParent());
         long total = disk.getTotalSpace();
         long managed = total / 100 * percent;
-        // what our sparse files have not taken yet is promised to them
-        long free = disk.getUsableSpace() - Math.max(0, reserved - taken);
-        yield capacity(Math.min(managed - reserved, free), managed, total);
+        // what sparse files have not allocated yet is promised to them
+        long free = disk.getUsableSpace() - reserved.unallocated();
+        yield capacity(Math.min(managed - reserved.bytes(), free), managed, total);
       }
     };
   }

@@ -2,6 +2,7 @@ package io.pmemcsi.driver.linux.block;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.OpenOption;
@@ -10,76 +11,93 @@ import java.nio.file.StandardOpenOption;
 import java.util.Set;
 
 /**
- * Whether the places where filesystems, partition tables and the like leave their signatures hold
- * nothing but zeros. Looking there costs less than starting a tool that would find nothing, and
- * devices that were erased or never used are the usual case for a new volume.
+ * Whether the areas where filesystems, partition tables and the like have their signatures hold
+ * zeros only. Reading them costs less than starting a tool that finds nothing, and a new volume
+ * usually gets a device that was erased or never used.
  */
 final class SignatureAreas {
 
   /** Everything that blkid knows has something in the first or in the last of so many bytes. */
-  private static final long END = 1L << 20;
+  private static final int AREA = 1 << 20;
 
-  private static final int PIECE = 128 << 10;
+  /** Each filesystem that can hold data has its superblock in the first of so many bytes. */
+  private static final int BEGINNING = 128 << 10;
+
   private static final int ALIGNMENT = 4096;
-  private static final ByteBuffer ZEROS = ByteBuffer.allocateDirect(PIECE).asReadOnlyBuffer();
+  private static final MemorySegment ZEROS = MemorySegment.ofArray(new byte[64 << 10]);
 
   private SignatureAreas() {}
 
-  static boolean of(Path device) throws IOException {
-    return look(
+  /** All areas, at the beginning and at the end of a device. */
+  static boolean areBlank(Path device) throws IOException {
+    return read(
         device,
-        (channel, piece) -> {
+        AREA,
+        (channel, memory) -> {
           long size = channel.size();
-          return isBlank(channel, piece, 0, Math.min(END, size))
-              && isBlank(channel, piece, Math.max(0, size - END), size);
+          long beginning = Math.min(AREA, size);
+          return isBlank(channel, memory, 0, beginning)
+              && isBlank(channel, memory, Math.max(beginning, size - AREA), size);
         });
   }
 
-  /**
-   * The same for the first piece only, where each filesystem that can hold data has its superblock.
-   */
-  static boolean atTheBeginning(Path device) throws IOException {
-    return look(
-        device, (channel, piece) -> isBlank(channel, piece, 0, Math.min(PIECE, channel.size())));
+  /** Only where superblocks are. */
+  static boolean isBeginningBlank(Path device) throws IOException {
+    return read(
+        device,
+        BEGINNING,
+        (channel, memory) -> isBlank(channel, memory, 0, Math.min(BEGINNING, channel.size())));
   }
 
-  /** A look into a device, with memory to read into. */
+  /** Reads from a device into memory and compares. */
   @FunctionalInterface
-  private interface Look {
-    boolean into(FileChannel channel, ByteBuffer piece) throws IOException;
+  private interface Comparison {
+    boolean compare(FileChannel channel, MemorySegment memory) throws IOException;
   }
 
-  private static boolean look(Path device, Look look) throws IOException {
+  private static boolean read(Path device, int bytes, Comparison comparison) throws IOException {
     try {
-      // memory that is looked at once is not worth a place in the page cache
-      return look(device, Set.of(StandardOpenOption.READ, BlockDevices.DIRECT), look);
+      // the page cache has no use for what is read once
+      return read(device, Set.of(StandardOpenOption.READ, BlockDevices.DIRECT), bytes, comparison);
     } catch (IOException e) {
       // odd sizes and some filesystems do not allow that; bad memory fails again
-      return look(device, Set.of(StandardOpenOption.READ), look);
+      return read(device, Set.of(StandardOpenOption.READ), bytes, comparison);
     }
   }
 
-  private static boolean look(Path device, Set<OpenOption> options, Look look) throws IOException {
-    // memory of an arena goes back at once, that of a buffer when the garbage collector finds it
+  private static boolean read(
+      Path device, Set<OpenOption> options, int bytes, Comparison comparison) throws IOException {
+    // an arena returns its memory at once, a buffer when the garbage collector finds it
     try (FileChannel channel = FileChannel.open(device, options);
         Arena arena = Arena.ofConfined()) {
-      return look.into(channel, arena.allocate(PIECE, ALIGNMENT).asByteBuffer());
+      return comparison.compare(channel, arena.allocate(bytes, ALIGNMENT));
     }
   }
 
-  private static boolean isBlank(FileChannel channel, ByteBuffer piece, long from, long to)
+  private static boolean isBlank(FileChannel channel, MemorySegment memory, long from, long to)
       throws IOException {
     long position = from;
     while (position < to) {
-      piece.clear().limit((int) Math.min(PIECE, to - position));
+      ByteBuffer piece = memory.asByteBuffer();
+      piece.limit((int) Math.min(memory.byteSize(), to - position));
       int read = channel.read(piece, position);
       if (read <= 0) {
         throw new IOException("cannot read %d bytes at %d".formatted(to - position, position));
       }
-      if (!piece.flip().equals(ZEROS.slice(0, read))) {
+      if (!isZero(memory.asSlice(0, read))) {
         return false;
       }
       position += read;
+    }
+    return true;
+  }
+
+  private static boolean isZero(MemorySegment bytes) {
+    for (long at = 0; at < bytes.byteSize(); at += ZEROS.byteSize()) {
+      long length = Math.min(ZEROS.byteSize(), bytes.byteSize() - at);
+      if (bytes.asSlice(at, length).mismatch(ZEROS.asSlice(0, length)) >= 0) {
+        return false;
+      }
     }
     return true;
   }

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** What the first bytes of devices say about their content. */
+/** The signatures of filesystems and partition tables on devices. */
 public final class Signatures {
 
   private static final int NOTHING_FOUND = 2;
@@ -21,10 +21,10 @@ public final class Signatures {
     this.runner = runner;
   }
 
-  /** What a look at a device has brought to light; the text of each is for people. */
+  /** What was found on a device; the text of each is for people. */
   public sealed interface Found {
 
-    /** What the device says it holds: a filesystem, a partition table or something else. */
+    /** A filesystem, a partition table or something else. */
     record Signature(String type, String uuid) implements Found {
       @Override
       public String toString() {
@@ -32,7 +32,7 @@ public final class Signatures {
       }
     }
 
-    /** Nothing that anybody knows. */
+    /** Nothing that blkid knows. */
     record Nothing() implements Found {
       @Override
       public String toString() {
@@ -50,13 +50,13 @@ public final class Signatures {
   }
 
   /**
-   * Looks at the device itself, past all caches. Several contradicting signatures are a failure of
-   * the tool, so they can never be taken for nothing.
+   * Reads the device itself, past all caches. Several contradicting signatures are a failure of the
+   * tool, so they are never taken for nothing.
    */
   public Found probe(Path device) {
     Found otherwise = new Found.Nothing();
     try {
-      if (SignatureAreas.of(device)) {
+      if (SignatureAreas.areBlank(device)) {
         return otherwise;
       }
     } catch (IOException e) {
@@ -73,20 +73,20 @@ public final class Signatures {
   }
 
   /**
-   * Whether a device that was wiped is still as it was then. A short look: it does not see what
-   * stands at the end.
+   * Whether a device that was wiped is still blank where superblocks are. What is at its end is not
+   * read.
    */
   public boolean isUntouched(Path device) {
     try {
-      return SignatureAreas.atTheBeginning(device);
+      return SignatureAreas.isBeginningBlank(device);
     } catch (IOException e) {
-      // probing tells what is wrong with the device
+      // probing reports what is wrong with the device
       return false;
     }
   }
 
   /**
-   * Removes every signature; only for devices that nobody has used yet.
+   * Removes every signature; only for devices that were never used.
    *
    * @return whether there may have been one
    */
@@ -101,7 +101,7 @@ public final class Signatures {
   /** Whether there are zeros only wherever something could have left a signature. */
   public static boolean isBlank(Path device) {
     try {
-      return SignatureAreas.of(device);
+      return SignatureAreas.areBlank(device);
     } catch (IOException e) {
       // the tool says what is wrong with the device
       return false;

@@ -31,34 +31,34 @@ class SignatureAreasTest {
   @ParameterizedTest
   @ValueSource(longs = {0, 1, 512, 4096, SIZE})
   void aDeviceOfZerosIsBlankWhateverItsSize(long size) throws IOException {
-    assertThat(SignatureAreas.of(device(size, -1))).isTrue();
+    assertThat(SignatureAreas.areBlank(device(size, -1))).isTrue();
   }
 
   @ParameterizedTest
   @ValueSource(longs = {0, 1080, 65_600, (1 << 20) - 1, SIZE - (1 << 20), SIZE - 4096, SIZE - 1})
   void oneByteWhereSignaturesAreIsSeen(long offset) throws IOException {
-    assertThat(SignatureAreas.of(device(SIZE, offset))).isFalse();
+    assertThat(SignatureAreas.areBlank(device(SIZE, offset))).isFalse();
   }
 
   @ParameterizedTest
   @ValueSource(longs = {0, 1080, (128 << 10) - 1})
   void oneByteAtTheBeginningIsSeen(long offset) throws IOException {
-    assertThat(SignatureAreas.atTheBeginning(device(SIZE, offset))).isFalse();
+    assertThat(SignatureAreas.isBeginningBlank(device(SIZE, offset))).isFalse();
   }
 
   @ParameterizedTest
   @ValueSource(longs = {0, 1, 512, 4096, SIZE})
   void theBeginningOfADeviceOfZerosIsBlankWhateverItsSize(long size) throws IOException {
-    assertThat(SignatureAreas.atTheBeginning(device(size, -1))).isTrue();
+    assertThat(SignatureAreas.isBeginningBlank(device(size, -1))).isTrue();
   }
 
   @Test
-  void theShortLookEndsEarly() throws IOException {
-    assertThat(SignatureAreas.atTheBeginning(device(SIZE, 128 << 10))).isTrue();
+  void onlyTheBeginningIsReadForSuperblocks() throws IOException {
+    assertThat(SignatureAreas.isBeginningBlank(device(SIZE, 128 << 10))).isTrue();
   }
 
   @Test
   void dataInTheMiddleIsNoSignature() throws IOException {
-    assertThat(SignatureAreas.of(device(SIZE, SIZE / 2))).isTrue();
+    assertThat(SignatureAreas.areBlank(device(SIZE, SIZE / 2))).isTrue();
   }
 }

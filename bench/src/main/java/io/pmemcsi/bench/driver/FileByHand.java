@@ -1,0 +1,105 @@
+package io.pmemcsi.bench.driver;
+
+import csi.v1.Volume;
+import io.pmemcsi.bench.Benchmark;
+import io.pmemcsi.bench.Figure;
+import io.pmemcsi.bench.Samples;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The whole life of a volume in mode file, compared with the commands that do the same by hand. */
+public final class FileByHand implements Benchmark {
+
+  private static final int WARM_UP = 30;
+  private static final int ROUNDS = 41;
+  private static final int MANY = 1_000;
+  private static final long SIZE = 16L << 20;
+
+  private static final String COMMANDS =
+      """
+      set -e
+      truncate --size=%d image
+      loop=$(losetup --find --show --direct-io=on image)
+      mkfs.ext4 -q -F -b 4096 -E stride=512,stripe_width=512 $loop
+      mkdir staging target
+      mount -t ext4 $loop staging
+      mount --bind staging target
+      umount target
+      rmdir target
+      umount staging
+      rmdir staging
+      losetup --detach $loop
+      rm image
+      """
+          .formatted(SIZE);
+
+  @Override
+  public String name() {
+    return "driver-file";
+  }
+
+  @Override
+  public List<Figure> measure() throws Exception {
+    Path directory = NodeProcess.newFolder();
+    Path byHand = Files.createDirectory(directory.resolve("by-hand"));
+    try (NodeProcess node = NodeProcess.start(directory)) {
+      for (int i = 0; i < WARM_UP; i++) {
+        life(node);
+      }
+      Samples few = new Samples();
+      double ratio = compare(node, byHand, few);
+      List<Volume> others = new ArrayList<>();
+      for (int i = 0; i < MANY; i++) {
+        others.add(node.csi().create("other-" + i, SIZE));
+      }
+      Samples many = new Samples();
+      double ratioOfMany = compare(node, byHand, many);
+      others.forEach(node.csi()::delete);
+      return List.of(
+          Figure.atMost(1.5, "life of a volume in mode file / by hand", ratio, ""),
+          Figure.atMost(1.5, "the same with %d other volumes".formatted(MANY), ratioOfMany, ""),
+          Figure.atMost(
+              1.25,
+              "life with %d other volumes / with none".formatted(MANY),
+              many.median() / few.median(),
+              ""));
+    } finally {
+      NodeProcess.remove(directory);
+    }
+  }
+
+  private static double compare(NodeProcess node, Path byHand, Samples ours) throws Exception {
+    Samples commands = new Samples();
+    for (int round = 0; round < ROUNDS; round++) {
+      ours.time(() -> life(node));
+      commands.time(() -> run(byHand));
+    }
+    System.out.printf(
+        "  driver %.1f ms, commands %.1f ms%n", ours.median() * 1e3, commands.median() * 1e3);
+    return ours.median() / commands.median();
+  }
+
+  private static void life(NodeProcess node) throws IOException {
+    CsiClient csi = node.csi();
+    String staging = node.pod("staging");
+    String target = node.pod("target");
+    Volume volume = csi.create("pvc", SIZE);
+    csi.stage(volume, staging);
+    csi.publish(volume, staging, target);
+    csi.unpublish(volume, target);
+    csi.unstage(volume, staging);
+    csi.delete(volume);
+    Files.deleteIfExists(Path.of(staging));
+  }
+
+  private static void run(Path directory) throws Exception {
+    Process shell =
+        new ProcessBuilder("sh", "-c", COMMANDS).directory(directory.toFile()).inheritIO().start();
+    if (shell.waitFor() != 0) {
+      throw new IOException("the commands failed");
+    }
+  }
+}
