@@ -20,14 +20,7 @@ public final class HttpEndpoint implements AutoCloseable {
   private static final int MAX_HEADER_BYTES = 64 * 1024;
 
   static {
-    // Read once by the server's classes, so they have to be set before those are loaded. Without
-    // nodelay a keep-alive answer can wait 40 ms for the peer's delayed acknowledgement.
-    System.setProperty("sun.net.httpserver.nodelay", "true");
-    System.setProperty("sun.net.httpserver.maxReqTime", "30");
-    System.setProperty("sun.net.httpserver.maxRspTime", "60");
-    // Far above our own limit, so that a request with too many headers gets an answer.
-    System.setProperty("sun.net.httpserver.maxReqHeaders", "200000");
-    System.setProperty("sun.net.httpserver.maxReqHeaderSize", Integer.toString(16 << 20));
+    ServerTuning.apply();
   }
 
   private final String host;

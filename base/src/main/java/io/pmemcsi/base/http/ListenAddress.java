@@ -37,7 +37,8 @@ public record ListenAddress(String host, int port) {
     return new ListenAddress(host, Integer.parseInt(matcher.group("port")));
   }
 
-  InetSocketAddress resolve() throws UnknownHostException {
+  /** The address as a socket takes it. */
+  public InetSocketAddress resolve() throws UnknownHostException {
     return host.isEmpty()
         ? new InetSocketAddress(port)
         : new InetSocketAddress(InetAddress.getByName(host), port);

@@ -39,6 +39,7 @@ public final class ControlPlane implements AutoCloseable {
       Map.of("GOGC", "1600", "GOMEMLIMIT", "1GiB", "GOMAXPROCS", "1");
 
   private final Binaries binaries;
+  private final Map<String, List<String>> extraFlags;
   private final KubernetesVersion version;
   private final RunDirectory folder;
   private final Credentials credentials;
@@ -49,8 +50,9 @@ public final class ControlPlane implements AutoCloseable {
   private String server = "";
   private boolean controllers;
 
-  private ControlPlane(Binaries binaries) {
+  private ControlPlane(Binaries binaries, Map<String, List<String>> extraFlags) {
     this.binaries = binaries;
+    this.extraFlags = extraFlags;
     this.version = binaries.version();
     this.folder = RunDirectory.create("pmem-csi-kubernetes");
     this.credentials = Credentials.create(folder.path());
@@ -60,7 +62,16 @@ public final class ControlPlane implements AutoCloseable {
 
   /** Starts etcd and the API server and returns when they are ready. */
   public static ControlPlane start(Binaries binaries) {
-    ControlPlane plane = new ControlPlane(binaries);
+    return start(binaries, Map.of());
+  }
+
+  /**
+   * The same with further flags.
+   *
+   * @param extraFlags by program, for example {@code kube-apiserver}
+   */
+  public static ControlPlane start(Binaries binaries, Map<String, List<String>> extraFlags) {
+    ControlPlane plane = new ControlPlane(binaries, extraFlags);
     try {
       Runtime.getRuntime().addShutdownHook(plane.atExit);
       plane.startStoreAndApi();
@@ -205,6 +216,7 @@ public final class ControlPlane implements AutoCloseable {
   private ChildProcess launch(String program, String name, List<String> arguments) {
     List<String> command = new ArrayList<>(List.of(binaries.get(program).toString()));
     command.addAll(arguments);
+    command.addAll(extraFlags.getOrDefault(program, List.of()));
     ChildProcess process =
         ChildProcess.start(name, folder.resolve(name + ".log"), List.of(), command, GO_SETTINGS);
     processes.push(process);

@@ -1,0 +1,16 @@
+package io.pmemcsi.controller.capacity;
+
+import java.util.Optional;
+
+/** Where the capacity of nodes comes from, updated in the background. */
+public interface CapacitySource extends NodeCapacities.Freshness, AutoCloseable {
+
+  /** Why the capacity of nodes is not known yet; empty if it is. */
+  Optional<String> notReady();
+
+  /** The capacity of the node has changed. */
+  void refresh(String node);
+
+  @Override
+  void close();
+}

@@ -1,0 +1,189 @@
+package io.pmemcsi.controller.capacity;
+
+import io.pmemcsi.controller.volume.NeededVolume;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/** The capacity of all nodes with what is promised of it; every answer comes from memory. */
+public final class NodeCapacities {
+
+  /** The range of scores that the scheduler expects from an extender. */
+  public static final int MAX_SCORE = 10;
+
+  /** Older data says too little: the node may have lost its driver, or its space. */
+  static final Duration MAX_AGE = Duration.ofMinutes(3);
+
+  /** Says how old the data of a node is, and what to do if it is too old. */
+  public interface Freshness {
+
+    Duration age(Instant observed, Instant now);
+
+    String remedy();
+  }
+
+  private final Map<String, NodeState> nodes = new HashMap<>();
+  private final Promises promises = new Promises();
+
+  /** A node reports its capacity. */
+  public synchronized void observe(String node, Room room, Instant at) {
+    state(node).observe(room, at);
+    promises.settle(at);
+  }
+
+  /** A node reports nothing any more. */
+  public synchronized void forget(String node) {
+    NodeState state = nodes.get(node);
+    if (state != null) {
+      state.forget();
+      removeUnused(state);
+    }
+  }
+
+  /**
+   * Decides which nodes have room for the volumes of a pod, and holds it there.
+   *
+   * @param volumes at least one
+   */
+  public synchronized FilterResult filter(
+      String pod,
+      List<NeededVolume> volumes,
+      List<String> names,
+      Freshness freshness,
+      Instant now) {
+    promises.release(pod);
+    Map<NodeState, Long> own = promises.ofVolumes(volumes);
+    var refused = new LinkedHashMap<String, String>();
+    var fitting = new ArrayList<NodeState>(names.size());
+    for (String name : names) {
+      NodeState state = nodes.get(name);
+      Optional<String> refusal =
+          state == null
+              ? Room.NONE.refusal(volumes)
+              : refusal(state, volumes, own.getOrDefault(state, 0L), freshness, now);
+      if (refusal.isEmpty() && state != null) {
+        fitting.add(state);
+      } else {
+        refused.put(name, refusal.orElse(""));
+      }
+    }
+    int limit = Math.max(1, fitting.size() >> Math.min(30, promises.undecided()));
+    if (fitting.size() > limit) {
+      Set<NodeState> chosen = roomiest(fitting, limit);
+      fitting.removeIf(
+          state -> {
+            boolean left = !chosen.contains(state);
+            if (left) {
+              refused.put(state.name(), "PMEM is kept for other pods that are being scheduled");
+            }
+            return left;
+          });
+    }
+    promises.hold(pod, volumes, fitting, now);
+    return new FilterResult(fitting.stream().map(NodeState::name).toList(), refused);
+  }
+
+  /** Scores nodes by what is left of them when the pod's volumes exist: the more, the better. */
+  public synchronized List<Integer> scores(
+      String pod, List<NeededVolume> volumes, List<String> names) {
+    if (volumes.isEmpty()) {
+      return names.stream().map(_ -> 0).toList();
+    }
+    long need = promises.holds(pod) ? 0 : Room.total(volumes);
+    List<Long> left = names.stream().map(name -> left(name, need)).toList();
+    long most = left.stream().mapToLong(Long::longValue).max().orElse(0);
+    return left.stream()
+        .map(bytes -> most == 0 ? 0 : (int) Math.round((double) MAX_SCORE * bytes / most))
+        .toList();
+  }
+
+  /** A claim or pod shows where a volume will be created. */
+  public synchronized void assign(String volume, long bytes, String node) {
+    promises.assign(volume, bytes, state(node));
+  }
+
+  /** A claim shows that its volume will not be created, or not where it was meant to be. */
+  public synchronized void unassign(String volume) {
+    promises.unassign(volume);
+  }
+
+  /** A claim or pod shows that its volume exists; returns its node if room was promised there. */
+  public synchronized Optional<String> created(String volume, Instant now) {
+    return promises.created(volume, now).map(NodeState::name);
+  }
+
+  /** A pod does not need its hold any more. */
+  public synchronized void release(String pod) {
+    promises.release(pod);
+  }
+
+  /** Ends promises that have timed out. */
+  public synchronized void expire(Instant now) {
+    promises.settle(now);
+    List.copyOf(nodes.values()).forEach(this::removeUnused);
+  }
+
+  /** How many volumes have room promised. */
+  public synchronized int promisedVolumes() {
+    return promises.count();
+  }
+
+  /** The age of the oldest data; zero if there is none. */
+  public synchronized Duration oldest(Freshness freshness, Instant now) {
+    return nodes.values().stream()
+        .filter(state -> state.room().isPresent())
+        .map(state -> freshness.age(state.observed(), now))
+        .max(Comparator.naturalOrder())
+        .orElse(Duration.ZERO);
+  }
+
+  private static Optional<String> refusal(
+      NodeState state, List<NeededVolume> volumes, long own, Freshness freshness, Instant now) {
+    Optional<Room> room = state.room();
+    if (room.isPresent()) {
+      Duration age = freshness.age(state.observed(), now);
+      if (age.compareTo(MAX_AGE) > 0) {
+        return Optional.of(
+            "retrieve capacity: the data is %d s old, more than %d s: %s"
+                .formatted(age.toSeconds(), MAX_AGE.toSeconds(), freshness.remedy()));
+      }
+    }
+    return room.orElse(Room.NONE).without(state.promised() - own).refusal(volumes);
+  }
+
+  private long left(String name, long need) {
+    NodeState state = nodes.get(name);
+    long available = state == null ? 0 : state.room().orElse(Room.NONE).available();
+    return state == null ? 0 : Math.max(0, available - state.promised() - need);
+  }
+
+  private static Set<NodeState> roomiest(List<NodeState> states, int limit) {
+    return new HashSet<>(
+        states.stream()
+            .sorted(
+                Comparator.comparingLong(
+                        (NodeState state) ->
+                            state.room().orElse(Room.NONE).available() - state.promised())
+                    .reversed())
+            .limit(limit)
+            .toList());
+  }
+
+  private NodeState state(String node) {
+    return nodes.computeIfAbsent(node, NodeState::new);
+  }
+
+  private void removeUnused(NodeState state) {
+    if (state.isUnused()) {
+      nodes.remove(state.name());
+    }
+  }
+}

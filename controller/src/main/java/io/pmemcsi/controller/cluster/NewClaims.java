@@ -1,0 +1,72 @@
+package io.pmemcsi.controller.cluster;
+
+import io.fabric8.kubernetes.api.model.PersistentVolumeClaim;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.pmemcsi.base.error.Reason;
+import io.pmemcsi.controller.volume.PodVolumes;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * Reads claims that a pod refers to and that the watch has not shown yet: users often create both
+ * at once. Only the webhook does this, which answers before the pod exists.
+ */
+public final class NewClaims {
+
+  /** The API server waits for the webhook in turn. */
+  private static final Duration LIMIT = Duration.ofMillis(700);
+
+  private final KubernetesClient client;
+  private final ClusterCache cache;
+
+  public NewClaims(KubernetesClient client, ClusterCache cache) {
+    this.client = client;
+    this.cache = cache;
+  }
+
+  /**
+   * Reads the claims of a pod that are not in the cache.
+   *
+   * @throws IOException if that fails, other than because there is no such claim
+   */
+  public void ensureKnown(PodVolumes pod) throws IOException {
+    List<String> unknown =
+        pod.volumes().stream()
+            .filter(PodVolumes.ClaimReference.class::isInstance)
+            .map(volume -> ((PodVolumes.ClaimReference) volume).claimName())
+            .filter(claim -> cache.claim(pod.namespace(), claim).isEmpty())
+            .toList();
+    if (unknown.isEmpty()) {
+      return;
+    }
+    var reading =
+        new FutureTask<>(() -> unknown.forEach(claim -> read(pod.namespace(), claim)), null);
+    Thread.ofVirtual().name("claims").start(reading);
+    try {
+      reading.get(LIMIT.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (TimeoutException e) {
+      throw new IOException(
+          "no answer from the API server within %d ms".formatted(LIMIT.toMillis()), e);
+    } catch (ExecutionException e) {
+      throw new IOException(Reason.of(e), e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("the controller is being stopped", e);
+    } finally {
+      reading.cancel(true);
+    }
+  }
+
+  private void read(String namespace, String name) {
+    PersistentVolumeClaim claim =
+        client.persistentVolumeClaims().inNamespace(namespace).withName(name).get();
+    if (claim != null) {
+      cache.putIfAbsent(claim);
+    }
+  }
+}

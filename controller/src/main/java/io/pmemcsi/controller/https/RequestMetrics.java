@@ -1,0 +1,61 @@
+package io.pmemcsi.controller.https;
+
+import io.prometheus.metrics.core.metrics.Counter;
+import io.prometheus.metrics.core.metrics.Gauge;
+import io.prometheus.metrics.core.metrics.Histogram;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import java.time.Duration;
+import java.util.Locale;
+
+/** The documented metrics of the requests to the controller. */
+public final class RequestMetrics {
+
+  private final Gauge inFlight;
+  private final Counter requests;
+  private final Histogram duration;
+  private final Histogram size;
+
+  public RequestMetrics(PrometheusRegistry registry) {
+    inFlight =
+        Gauge.builder()
+            .name("scheduler_in_flight_requests")
+            .help("Currently pending PMEM-CSI scheduler HTTP requests.")
+            .register(registry);
+    requests =
+        Counter.builder()
+            .name("scheduler_requests_total")
+            .help(
+                "Number of HTTP requests to the PMEM-CSI scheduler, regardless of operation and"
+                    + " method.")
+            .labelNames("code", "method")
+            .register(registry);
+    duration =
+        Histogram.builder()
+            .name("scheduler_request_duration_seconds")
+            .help("Latencies for PMEM-CSI scheduler HTTP requests by operation and method.")
+            .classicOnly()
+            .labelNames("handler", "method")
+            .register(registry);
+    size =
+        Histogram.builder()
+            .name("scheduler_response_size_bytes")
+            .help(
+                "Histogram of response sizes for PMEM-CSI scheduler requests, regardless of"
+                    + " operation and method.")
+            .classicOnly()
+            .classicUpperBounds(200, 500, 900, 1500)
+            .register(registry);
+  }
+
+  void begin() {
+    inFlight.inc();
+  }
+
+  void end(String handler, String method, int status, int bytes, Duration took) {
+    String lower = method.toLowerCase(Locale.ROOT);
+    inFlight.dec();
+    requests.labelValues(Integer.toString(status), lower).inc();
+    duration.labelValues(handler, lower).observe(took.toNanos() / 1e9);
+    size.observe(bytes);
+  }
+}
