@@ -361,13 +361,14 @@ final class DrainingStage {
     try {
       return Optional.of(
           updates
-              .advance(
-                  UpdateRequest.of(
-                      found,
-                      driver,
-                      strategy,
-                      settings,
-                      client.apps().daemonSets().withName("driver").get()))
+              .execute(
+                  updates.plan(
+                      UpdateRequest.of(
+                          found,
+                          driver,
+                          strategy,
+                          settings,
+                          client.apps().daemonSets().withName("driver").get())))
               .status());
     } catch (IllegalStateException e) {
       if (!isDead()) {

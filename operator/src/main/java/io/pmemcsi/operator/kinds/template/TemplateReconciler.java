@@ -247,7 +247,11 @@ public final class TemplateReconciler implements Reconciler<CSIDriverDeployment>
     return TemplateObservedStatus.unmanaged(
         resource.getMetadata().getGeneration(),
         objects.availability(resource.getSpec().driverControllerTemplate() != null),
-        objects.update().map(nodeUpdates::ended).map(NodeUpdates.Progress::status));
+        objects
+            .update()
+            .map(nodeUpdates::planRelease)
+            .map(nodeUpdates::execute)
+            .map(NodeUpdates.Progress::status));
   }
 
   private void publish(

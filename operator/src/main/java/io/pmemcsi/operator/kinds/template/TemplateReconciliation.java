@@ -254,7 +254,10 @@ final class TemplateReconciliation {
             .update()
             .map(
                 update ->
-                    isDeleted(resource) ? nodeUpdates.ended(update) : nodeUpdates.advance(update));
+                    nodeUpdates.execute(
+                        isDeleted(resource)
+                            ? nodeUpdates.planRelease(update)
+                            : nodeUpdates.plan(update)));
     if (isNew(resource)) {
       watches.wakeLosersOf(resource);
     }
@@ -264,7 +267,7 @@ final class TemplateReconciliation {
             resource.getMetadata().getGeneration(),
             objects.availability(settings.controllerTemplate().isPresent()),
             progress.map(NodeUpdates.Progress::status)),
-        progress.flatMap(NodeUpdates.Progress::again));
+        progress.flatMap(NodeUpdates.Progress::requeueAfter));
   }
 
   /** The nodes of a resource that cannot be carried out, and when to look after them again. */
@@ -281,12 +284,13 @@ final class TemplateReconciliation {
               .update()
               .map(
                   update ->
-                      isDeleted(objects.resource())
-                          ? nodeUpdates.ended(update)
-                          : nodeUpdates.standStill(update, why));
+                      nodeUpdates.execute(
+                          isDeleted(objects.resource())
+                              ? nodeUpdates.planRelease(update)
+                              : nodeUpdates.planPaused(update, why)));
       return new Standstill(
           progress.map(NodeUpdates.Progress::status),
-          progress.flatMap(NodeUpdates.Progress::again));
+          progress.flatMap(NodeUpdates.Progress::requeueAfter));
     } catch (KubernetesClientException e) {
       LOG.atWarn()
           .addKeyValue("namespace", objects.resource().getMetadata().getNamespace())

@@ -1,26 +1,26 @@
 package io.pmemcsi.operator.rollout.draining;
 
-/** One thing to do on a node. Waiting is no action: whoever does these looks again later. */
+/** An action on a node. Waiting is no action: the next reconciliation plans again. */
 public sealed interface DrainAction {
 
   WorkerNode node();
 
-  /** Keep new pods away and note it, in one write. */
-  record Cordon(WorkerNode node, DrainAnnotation mark) implements DrainAction {}
+  /** Cordons the node and annotates it, in one write. */
+  record Cordon(WorkerNode node, DrainAnnotation annotation) implements DrainAction {}
 
-  /** Note that a step begins. */
-  record Enter(WorkerNode node, DrainAnnotation mark) implements DrainAction {}
+  /** Records that a step begins. */
+  record SetStep(WorkerNode node, DrainAnnotation annotation) implements DrainAction {}
 
-  /** Ask a pod to leave, unless its disruption budget forbids that now. */
+  /** Evicts a pod, unless its disruption budget forbids that now. */
   record Evict(WorkerNode node, VolumeConsumer pod) implements DrainAction {}
 
-  /** Delete this very driver pod; the DaemonSet makes one of the wanted revision. */
+  /** Deletes this very driver pod; its DaemonSet creates one of the desired revision. */
   record RestartDriver(WorkerNode node, DriverPod pod) implements DrainAction {}
 
   /**
-   * Remove the note and, in the same write, let pods come again.
+   * Removes the annotation and, in the same write, the cordon.
    *
-   * @param schedulable false leaves the cordon, since somebody else wants it
+   * @param schedulable false keeps the cordon, because a user or another driver needs it
    */
   record Uncordon(WorkerNode node, boolean schedulable) implements DrainAction {}
 }

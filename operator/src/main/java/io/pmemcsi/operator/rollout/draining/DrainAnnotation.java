@@ -12,18 +12,18 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * What the operator notes on a node that it works on, as an annotation. All that it must remember
- * is here, so that another operator can go on at any moment.
+ * The annotation of a node whose driver is being updated. It is the only state of an update, so
+ * that another operator can continue at any point.
  *
- * @param owner uid of the resource for which the work is done
- * @param resource its namespace and name, split by a slash
+ * @param owner uid of the resource
+ * @param resource its namespace and name, separated by a slash
  * @param since when the step began
- * @param cordoned whether the node is cordoned by the operator; else somebody else had done it
+ * @param cordoned whether the operator cordoned the node; otherwise it was cordoned before
  */
 public record DrainAnnotation(
     String owner, String resource, Step step, Instant since, boolean cordoned) {
 
-  /** The first part of the annotation's name; the second is the name of the driver. */
+  /** The prefix of the annotation's key; the rest is the name of the driver. */
   public static final String PREFIX = "node-update.csidriver.storage.openshift.io/";
 
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -32,7 +32,7 @@ public record DrainAnnotation(
     since = since.truncatedTo(ChronoUnit.MILLIS);
   }
 
-  /** The annotation for a driver. */
+  /** The key for a driver. */
   public static String key(String driver) {
     return PREFIX + driver;
   }
@@ -49,8 +49,8 @@ public record DrainAnnotation(
   }
 
   /**
-   * Reads an annotation. One that nobody understands was ours all the same: it is a mark of an
-   * unknown owner, so that its node does not stay cordoned for ever.
+   * Reads an annotation. An unreadable one gets an unknown owner, so that its node is released
+   * instead of staying cordoned for ever.
    */
   public static DrainAnnotation parse(String text) {
     try {
@@ -66,7 +66,7 @@ public record DrainAnnotation(
     }
   }
 
-  /** The marks on a node, by driver. */
+  /** The annotations of a node, by driver. */
   public static Map<String, DrainAnnotation> of(Map<String, String> annotations) {
     return annotations.entrySet().stream()
         .filter(annotation -> annotation.getKey().startsWith(PREFIX))
@@ -78,13 +78,14 @@ public record DrainAnnotation(
                 TreeMap::new));
   }
 
-  /** Whether the cordon is needed by the work on another driver. */
-  static boolean sharedCordon(Map<String, DrainAnnotation> marks, String driver) {
-    return marks.entrySet().stream()
-        .anyMatch(mark -> !mark.getKey().equals(driver) && mark.getValue().cordoned());
+  /** Whether the update of another driver needs the cordon. */
+  static boolean sharedCordon(Map<String, DrainAnnotation> annotations, String driver) {
+    return annotations.entrySet().stream()
+        .anyMatch(
+            annotation -> !annotation.getKey().equals(driver) && annotation.getValue().cordoned());
   }
 
-  /** Namespace and name of the resource, if the mark has them. */
+  /** Namespace and name of the resource, if the annotation has them. */
   public Optional<String[]> resourceName() {
     String[] parts = resource.split("/", -1);
     return parts.length == 2 ? Optional.of(parts) : Optional.empty();

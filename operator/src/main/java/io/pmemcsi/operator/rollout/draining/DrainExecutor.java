@@ -14,6 +14,7 @@ import io.fabric8.kubernetes.client.RequestConfigBuilder;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.pmemcsi.operator.facts.KubernetesVersion;
+import io.pmemcsi.operator.facts.Refusal;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -26,8 +27,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Does what a plan says. Each action names the very object that the plan was made from; if that has
- * changed meanwhile the server refuses, and the next look at the cluster decides anew.
+ * Executes the actions of a plan. Each action names the version of the object that was observed; if
+ * it changed since, the server rejects the write, and the next reconciliation plans again.
  */
 final class DrainExecutor {
 
@@ -42,75 +43,75 @@ final class DrainExecutor {
   }
 
   private final KubernetesClient client;
-  private final Client impatient;
+  private final Client withoutRetries;
   private final Supplier<KubernetesVersion> version;
 
   DrainExecutor(KubernetesClient client, Supplier<KubernetesVersion> version) {
     this.client = client;
-    // a refused eviction is an answer, not a failure to be tried again within the call
-    this.impatient =
+    // a refused eviction is a result; the next reconciliation tries again
+    this.withoutRetries =
         client.newClient(new RequestConfigBuilder().withRequestRetryBackoffLimit(0).build());
     this.version = version;
   }
 
   /**
-   * Does all actions, as far as they can be done.
+   * Executes all actions as far as possible.
    *
-   * @return what was refused, by node
+   * @return errors by node
    */
-  Map<String, String> run(String driver, List<DrainAction> actions) {
+  Map<String, String> execute(String driver, List<DrainAction> actions) {
     var refusals = new TreeMap<String, String>();
-    var given = new HashSet<String>();
+    var skipped = new HashSet<String>();
     for (DrainAction action : actions) {
       String node = action.node().name();
-      if (!given.contains(node)) {
-        run(driver, action, refusals, given);
+      if (!skipped.contains(node)) {
+        execute(driver, action, refusals, skipped);
       }
     }
     return refusals;
   }
 
-  private void run(
-      String driver, DrainAction action, Map<String, String> refusals, Set<String> given) {
+  private void execute(
+      String driver, DrainAction action, Map<String, String> refusals, Set<String> skipped) {
     String node = action.node().name();
     try {
-      act(driver, action);
+      execute(driver, action);
     } catch (KubernetesClientException e) {
       switch (e.getCode()) {
-        case HTTP_NOT_FOUND, HTTP_CONFLICT -> given.add(node);
+        case HTTP_NOT_FOUND, HTTP_CONFLICT -> skipped.add(node);
         case TOO_MANY_REQUESTS -> refusals.putIfAbsent(node, refused(action, e));
         default -> {
-          given.add(node);
+          skipped.add(node);
           refusals.putIfAbsent(node, refused(action, e));
           LOG.atWarn()
               .addKeyValue("node", node)
               .addKeyValue("driver", driver)
               .addKeyValue("action", action.getClass().getSimpleName())
               .setCause(e)
-              .log("A step of a node update failed and is tried again.");
+              .log("Node update action failed, will retry.");
         }
       }
     }
   }
 
-  private void act(String driver, DrainAction action) {
+  private void execute(String driver, DrainAction action) {
     switch (action) {
       case DrainAction.Cordon cordon -> {
-        note(cordon.node(), driver, cordon.mark().text(), Cordoning.SET);
+        annotate(cordon.node(), driver, cordon.annotation().text(), Cordoning.SET);
         log(driver, cordon, "Node cordoned to update the driver.");
       }
-      case DrainAction.Enter enter ->
-          note(enter.node(), driver, enter.mark().text(), Cordoning.KEEP);
+      case DrainAction.SetStep setStep ->
+          annotate(setStep.node(), driver, setStep.annotation().text(), Cordoning.KEEP);
       case DrainAction.Evict evict -> {
         evict(evict.pod());
-        log(driver, evict, "Pod evicted: " + evict.pod().title());
+        log(driver, evict, "Pod evicted: " + evict.pod().qualifiedName());
       }
       case DrainAction.RestartDriver restart -> {
         delete(restart.pod());
         log(driver, restart, "Driver pod deleted: " + restart.pod().name());
       }
       case DrainAction.Uncordon uncordon -> {
-        note(
+        annotate(
             uncordon.node(),
             driver,
             null,
@@ -120,13 +121,14 @@ final class DrainExecutor {
     }
   }
 
-  /** One write for note and cordon: there is no moment in which one is true without the other. */
-  private void note(WorkerNode node, String driver, @Nullable String mark, Cordoning cordoning) {
+  /** One write for annotation and cordon, so that one never exists without the other. */
+  private void annotate(
+      WorkerNode node, String driver, @Nullable String annotation, Cordoning cordoning) {
     ObjectNode patch = JSON.createObjectNode();
     ObjectNode metadata = patch.putObject("metadata");
-    // the cordon of another driver may have come or gone: only on the node that was looked at
+    // the cordon of another driver may have changed: write only to the observed version
     metadata.put("resourceVersion", node.version());
-    metadata.putObject("annotations").put(DrainAnnotation.key(driver), mark);
+    metadata.putObject("annotations").put(DrainAnnotation.key(driver), annotation);
     switch (cordoning) {
       case SET -> patch.putObject("spec").put("unschedulable", true);
       case LIFT -> patch.putObject("spec").putNull("unschedulable");
@@ -144,7 +146,8 @@ final class DrainExecutor {
     eviction.put("kind", "Eviction");
     eviction.putObject("metadata").put("name", pod.name()).put("namespace", pod.namespace());
     eviction.putObject("deleteOptions").putObject("preconditions").put("uid", pod.uid());
-    impatient.raw(path(pod.namespace(), pod.name()) + "/eviction", "POST", eviction.toString());
+    withoutRetries.raw(
+        path(pod.namespace(), pod.name()) + "/eviction", "POST", eviction.toString());
   }
 
   private void delete(DriverPod pod) {
@@ -162,27 +165,26 @@ final class DrainExecutor {
   private static String refused(DrainAction action, KubernetesClientException e) {
     return switch (action) {
       case DrainAction.Evict evict ->
-          "pod %s may not be evicted: %s".formatted(evict.pod().title(), reason(e));
+          "pod %s may not be evicted: %s".formatted(evict.pod().qualifiedName(), reason(e));
       case DrainAction.Cordon _,
-          DrainAction.Enter _,
+          DrainAction.SetStep _,
           DrainAction.RestartDriver _,
           DrainAction.Uncordon _ ->
           "the API server refuses: " + reason(e);
     };
   }
 
-  /** The causes name the disruption budget, the message does not. */
+  /** Only the causes name the disruption budget. */
   private static String reason(KubernetesClientException e) {
     Status status = e.getStatus();
-    if (status == null) {
-      return String.valueOf(e.getMessage());
-    }
-    if (status.getDetails() != null && !status.getDetails().getCauses().isEmpty()) {
+    if (status != null
+        && status.getDetails() != null
+        && !status.getDetails().getCauses().isEmpty()) {
       return status.getDetails().getCauses().stream()
           .map(StatusCause::getMessage)
           .collect(Collectors.joining("; "));
     }
-    return String.valueOf(status.getMessage());
+    return Refusal.reason(e);
   }
 
   private static void log(String driver, DrainAction action, String text) {

@@ -11,185 +11,194 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Decides from what is there, and nothing else, what comes next. It remembers nothing: each step
- * follows from the cluster, and the marks on nodes add only since when and who cordoned. So it does
- * not matter which operator made the step before, or whether it got to its end.
+ * Decides the next actions from a snapshot alone: each step follows from the state of the cluster,
+ * and the annotation of a node adds only when the step began and who cordoned the node. So any
+ * operator can continue at any point, whether or not the actions before were completed.
  */
 final class DrainPlanner {
 
-  /** A scheduler may not have seen the cordon yet and put one more pod on the node. */
+  /** The scheduler may not have observed the cordon yet and may bind one more pod. */
   static final Duration SETTLE = Duration.ofSeconds(2);
 
-  private static final int NAMED = 3;
+  private static final int MAX_NAMES = 3;
 
-  private final NodeSnapshot fleet;
+  private final NodeSnapshot snapshot;
   private final Draining settings;
   private final Instant now;
-  private final Optional<String> standstill;
+  private final Optional<String> pauseReason;
   private final List<DrainAction> actions = new ArrayList<>();
   private final List<NodeReport> reports = new ArrayList<>();
-  private String hindrance = "";
+  private String blocker = "";
 
   private DrainPlanner(
-      NodeSnapshot fleet, Draining settings, Instant now, Optional<String> standstill) {
-    this.fleet = fleet;
+      NodeSnapshot snapshot, Draining settings, Instant now, Optional<String> pauseReason) {
+    this.snapshot = snapshot;
     this.settings = settings;
     this.now = now;
-    this.standstill = standstill;
+    this.pauseReason = pauseReason;
   }
 
   /** The next actions of an update. */
-  static Plan plan(NodeSnapshot fleet, Draining settings, Instant now) {
-    return plan(fleet, settings, now, Optional.empty());
+  static DrainPlan plan(NodeSnapshot snapshot, Draining settings, Instant now) {
+    return plan(snapshot, settings, now, Optional.empty());
   }
 
   /**
    * The next actions of an update.
    *
-   * @param standstill why no further node shall be begun; those in hand are brought to their end
+   * @param pauseReason why no further node may start; nodes in progress are completed
    */
-  static Plan plan(
-      NodeSnapshot fleet, Draining settings, Instant now, Optional<String> standstill) {
-    var planner = new DrainPlanner(fleet, settings, now, standstill);
-    return fleet.revision().map(planner::plan).orElseGet(planner::unknownRevision);
+  static DrainPlan plan(
+      NodeSnapshot snapshot, Draining settings, Instant now, Optional<String> pauseReason) {
+    var planner = new DrainPlanner(snapshot, settings, now, pauseReason);
+    return snapshot.revision().map(planner::plan).orElseGet(planner::unknownRevision);
   }
 
-  /** The end of all work for an owner, wherever it stands: no node stays cordoned. */
-  static List<DrainAction> release(NodeSnapshot fleet) {
-    return fleet.nodes().stream()
-        .filter(node -> node.mark().filter(mark -> mark.owner().equals(fleet.owner())).isPresent())
+  /** Ends the update of an owner in any state: no node stays cordoned. */
+  static List<DrainAction> release(NodeSnapshot snapshot) {
+    return snapshot.nodes().stream()
+        .filter(
+            node ->
+                node.annotation()
+                    .filter(annotation -> annotation.owner().equals(snapshot.owner()))
+                    .isPresent())
         .map(DrainPlanner::uncordon)
         .toList();
   }
 
-  private Plan plan(String revision) {
-    marked().forEach(node -> proceed(node, revision));
-    begin(revision);
-    return new Plan(actions, reports, hindrance, standstill.isPresent());
+  private DrainPlan plan(String revision) {
+    inProgress().forEach(node -> proceed(node, revision));
+    start(revision);
+    return new DrainPlan(actions, reports, blocker, pauseReason.isPresent());
   }
 
-  private Plan unknownRevision() {
-    marked()
+  private DrainPlan unknownRevision() {
+    inProgress()
         .forEach(
             node -> {
-              DrainAnnotation mark = node.mark().orElseThrow();
+              DrainAnnotation annotation = node.annotation().orElseThrow();
               reports.add(
-                  NodeReport.at(node, mark.step(), mark.since())
-                      .waitingFor("the DaemonSet controller has not seen the change yet", false));
+                  NodeReport.at(node, annotation.step(), annotation.since())
+                      .waitingFor(
+                          "the DaemonSet controller has not observed the change yet", false));
             });
-    return new Plan(actions, reports, hindrance, standstill.isPresent());
+    return new DrainPlan(actions, reports, blocker, pauseReason.isPresent());
   }
 
-  private Stream<WorkerNode> marked() {
-    return fleet.nodes().stream().filter(node -> node.mark().isPresent());
+  private Stream<WorkerNode> inProgress() {
+    return snapshot.nodes().stream().filter(node -> node.annotation().isPresent());
   }
 
   private void proceed(WorkerNode node, String revision) {
-    DrainAnnotation mark = node.mark().orElseThrow();
-    if (!node.wanted() || node.isServed(revision)) {
+    DrainAnnotation annotation = node.annotation().orElseThrow();
+    if (!node.desired() || node.isServed(revision)) {
       actions.add(uncordon(node));
       reports.add(NodeReport.at(node, Step.UNCORDONING, now));
       return;
     }
     if (!node.cordoned()) {
-      // somebody lifted it while we need it: from here on it is ours
+      // uncordoned while the update needs it: from now on the cordon is the operator's
       cordon(node, true);
       return;
     }
-    if (mark.since().isAfter(now)) {
-      // by the clock of another operator, or before this one was set back: count from here
-      actions.add(new DrainAction.Enter(node, at(now, mark)));
-      reports.add(NodeReport.at(node, mark.step(), now));
+    if (annotation.since().isAfter(now)) {
+      // written by an operator with another clock, or before the clock was set back
+      actions.add(new DrainAction.SetStep(node, at(now, annotation)));
+      reports.add(NodeReport.at(node, annotation.step(), now));
       return;
     }
-    if (mark.step() == Step.CORDONED && now.isBefore(mark.since().plus(SETTLE))) {
-      reports.add(NodeReport.at(node, Step.CORDONED, mark.since()));
+    if (annotation.step() == Step.CORDONED && now.isBefore(annotation.since().plus(SETTLE))) {
+      reports.add(NodeReport.at(node, Step.CORDONED, annotation.since()));
       return;
     }
     Step step = step(node, revision);
-    DrainAnnotation current = current(mark, step);
-    if (!current.equals(mark)) {
-      actions.add(new DrainAction.Enter(node, current));
+    DrainAnnotation current = current(annotation, step);
+    if (!current.equals(annotation)) {
+      actions.add(new DrainAction.SetStep(node, current));
     }
     if (node.ready()) {
       act(node, step, revision);
     }
-    boolean overdue = now.isAfter(current.since().plus(limit(step)));
+    boolean overdue = now.isAfter(current.since().plus(timeout(step)));
     reports.add(
         NodeReport.at(node, step, current.since())
             .waitingFor(waiting(node, step, revision), overdue));
   }
 
-  /** Users count as long as the old driver runs; later nothing can be done for them. */
+  /** Consumers matter only while the old driver pod runs. */
   private static Step step(WorkerNode node, String revision) {
     if (node.isOutdated(revision)) {
-      return !node.users().isEmpty()
+      return !node.consumers().isEmpty()
           ? Step.EVICTING
           : !node.mounted().isEmpty() ? Step.UNMOUNTING : Step.RESTARTING;
     }
     boolean onlyNew =
-        !node.drivers().isEmpty() && node.drivers().stream().allMatch(pod -> pod.runs(revision));
+        !node.driverPods().isEmpty()
+            && node.driverPods().stream().allMatch(pod -> pod.runs(revision));
     return onlyNew ? Step.REGISTERING : Step.RESTARTING;
   }
 
-  /** Being ready and being registered share one time limit. */
-  private DrainAnnotation current(DrainAnnotation mark, Step step) {
+  /** Restart and registration share one timeout. */
+  private DrainAnnotation current(DrainAnnotation annotation, Step step) {
     Instant since =
-        mark.step() == step || (mark.step() == Step.RESTARTING && step == Step.REGISTERING)
-            ? mark.since()
+        annotation.step() == step
+                || (annotation.step() == Step.RESTARTING && step == Step.REGISTERING)
+            ? annotation.since()
             : now;
-    return new DrainAnnotation(fleet.owner(), fleet.resource(), step, since, mark.cordoned());
+    return new DrainAnnotation(
+        snapshot.owner(), snapshot.resource(), step, since, annotation.cordoned());
   }
 
-  private static DrainAnnotation at(Instant since, DrainAnnotation mark) {
-    return new DrainAnnotation(mark.owner(), mark.resource(), mark.step(), since, mark.cordoned());
+  private static DrainAnnotation at(Instant since, DrainAnnotation annotation) {
+    return new DrainAnnotation(
+        annotation.owner(), annotation.resource(), annotation.step(), since, annotation.cordoned());
   }
 
   private void act(WorkerNode node, Step step, String revision) {
     switch (step) {
       case EVICTING ->
-          node.users().stream()
-              .filter(pod -> !pod.leaving())
+          node.consumers().stream()
+              .filter(pod -> !pod.terminating())
               .filter(pod -> pod.isEvictable(settings.evictsUnmanagedPods()))
               .forEach(pod -> actions.add(new DrainAction.Evict(node, pod)));
       case RESTARTING ->
-          node.drivers().stream()
+          node.driverPods().stream()
               .filter(pod -> pod.isOutdated(revision))
               .forEach(pod -> actions.add(new DrainAction.RestartDriver(node, pod)));
       case CORDONED, UNMOUNTING, REGISTERING, UNCORDONING -> {}
     }
   }
 
-  private void begin(String revision) {
+  private void start(String revision) {
     List<WorkerNode> candidates =
-        fleet.nodes().stream()
-            .filter(node -> node.mark().isEmpty() && node.isOutdated(revision))
+        snapshot.nodes().stream()
+            .filter(node -> node.annotation().isEmpty() && node.isOutdated(revision))
             .sorted(
                 Comparator.comparing((WorkerNode node) -> !node.isUnused())
                     .thenComparing(WorkerNode::name))
             .toList();
     List<String> broken =
-        fleet.nodes().stream()
-            .filter(node -> node.mark().isEmpty() && node.wanted() && node.ready())
+        snapshot.nodes().stream()
+            .filter(node -> node.annotation().isEmpty() && node.desired() && node.ready())
             .filter(node -> !node.isOutdated(revision) && !node.isServed(revision))
             .map(WorkerNode::name)
             .sorted()
             .toList();
     boolean overdue = reports.stream().anyMatch(NodeReport::overdue);
     long free =
-        overdue || standstill.isPresent()
+        overdue || pauseReason.isPresent()
             ? 0
-            : settings.parallelNodesOrDefault() - marked().count() - broken.size();
+            : settings.parallelNodesOrDefault() - inProgress().count() - broken.size();
     if (!candidates.isEmpty() && free <= 0 && !broken.isEmpty()) {
-      hindrance =
-          "the driver of the wanted revision is not ready and registered on %s"
-              .formatted(some(broken));
+      blocker =
+          "the driver of the desired revision is not ready and registered on %s"
+              .formatted(abbreviate(broken));
     }
-    hindrance = standstill.orElse(hindrance);
+    blocker = pauseReason.orElse(blocker);
     for (WorkerNode node : candidates) {
-      Optional<String> obstacle = obstacle(node);
-      if (obstacle.isPresent()) {
-        reports.add(NodeReport.blocked(node, obstacle.get()));
+      Optional<String> blocker = blocker(node);
+      if (blocker.isPresent()) {
+        reports.add(NodeReport.blocked(node, blocker.get()));
       } else if (free > 0) {
         free--;
         cordon(node, !node.cordoned() || node.sharedCordon());
@@ -199,29 +208,31 @@ final class DrainPlanner {
     }
   }
 
-  /** What makes it useless to cordon the node at all. */
-  private Optional<String> obstacle(WorkerNode node) {
+  /** Why it is useless to cordon the node. */
+  private Optional<String> blocker(WorkerNode node) {
     if (!node.ready()) {
       return Optional.of("the node is not ready");
     }
-    return node.users().stream()
-        .flatMap(pod -> pod.obstacle(settings.evictsUnmanagedPods()).stream())
+    return node.consumers().stream()
+        .flatMap(pod -> pod.blocker(settings.evictsUnmanagedPods()).stream())
         .findFirst();
   }
 
-  private void cordon(WorkerNode node, boolean ours) {
+  private void cordon(WorkerNode node, boolean byOperator) {
     actions.add(
         new DrainAction.Cordon(
-            node, new DrainAnnotation(fleet.owner(), fleet.resource(), Step.CORDONED, now, ours)));
+            node,
+            new DrainAnnotation(
+                snapshot.owner(), snapshot.resource(), Step.CORDONED, now, byOperator)));
     reports.add(NodeReport.at(node, Step.CORDONED, now));
   }
 
   private static DrainAction uncordon(WorkerNode node) {
-    boolean ours = node.mark().orElseThrow().cordoned() && !node.sharedCordon();
-    return new DrainAction.Uncordon(node, ours);
+    boolean schedulable = node.annotation().orElseThrow().cordoned() && !node.sharedCordon();
+    return new DrainAction.Uncordon(node, schedulable);
   }
 
-  private Duration limit(Step step) {
+  private Duration timeout(Step step) {
     return Duration.ofSeconds(
         switch (step) {
           case CORDONED, EVICTING -> settings.evictionTimeoutSecondsOrDefault();
@@ -236,12 +247,15 @@ final class DrainPlanner {
     }
     return switch (step) {
       case EVICTING ->
-          obstacle(node)
+          blocker(node)
               .orElseGet(
                   () ->
-                      "pods shall leave: "
-                          + some(node.users().stream().map(VolumeConsumer::title).toList()));
-      case UNMOUNTING -> "volumes are still mounted or attached: " + some(node.mounted());
+                      "waiting for evicted pods to terminate: "
+                          + abbreviate(
+                              node.consumers().stream()
+                                  .map(VolumeConsumer::qualifiedName)
+                                  .toList()));
+      case UNMOUNTING -> "volumes are still mounted or attached: " + abbreviate(node.mounted());
       case RESTARTING -> "the driver pod is not ready: " + drivers(node, revision);
       case REGISTERING -> "kubelet has not registered the driver yet (CSINode)";
       case CORDONED, UNCORDONING -> "";
@@ -249,9 +263,9 @@ final class DrainPlanner {
   }
 
   private static String drivers(WorkerNode node, String revision) {
-    return node.drivers().isEmpty()
-        ? "the DaemonSet has not made it yet"
-        : node.drivers().stream()
+    return node.driverPods().isEmpty()
+        ? "the DaemonSet controller has not created it yet"
+        : node.driverPods().stream()
             .map(
                 pod ->
                     pod.name()
@@ -261,9 +275,11 @@ final class DrainPlanner {
             .collect(Collectors.joining(", "));
   }
 
-  /** The first names, and how many more there are. */
-  static String some(List<String> names) {
-    String first = String.join(", ", names.subList(0, Math.min(NAMED, names.size())));
-    return names.size() > NAMED ? "%s and %d more".formatted(first, names.size() - NAMED) : first;
+  /** The first names, and the number of the others. */
+  static String abbreviate(List<String> names) {
+    String first = String.join(", ", names.subList(0, Math.min(MAX_NAMES, names.size())));
+    return names.size() > MAX_NAMES
+        ? "%s and %d more".formatted(first, names.size() - MAX_NAMES)
+        : first;
   }
 }

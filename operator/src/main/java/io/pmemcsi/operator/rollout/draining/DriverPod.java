@@ -3,7 +3,7 @@ package io.pmemcsi.operator.rollout.draining;
 /**
  * A pod of the driver on a node.
  *
- * @param revision hash of the template that it was made from
+ * @param revision hash of the pod template
  */
 public record DriverPod(
     String namespace,
@@ -13,11 +13,11 @@ public record DriverPod(
     boolean ready,
     boolean terminating) {
 
-  boolean isOutdated(String wanted) {
-    return !terminating && !revision.equals(wanted);
+  boolean isOutdated(String desired) {
+    return !terminating && !revision.equals(desired);
   }
 
-  boolean runs(String wanted) {
-    return !terminating && ready && revision.equals(wanted);
+  boolean runs(String desired) {
+    return !terminating && ready && revision.equals(desired);
   }
 }

@@ -4,10 +4,10 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * What an update says about one node.
+ * The progress of one node.
  *
- * @param waiting for what, in words
- * @param overdue whether it has waited longer than the settings allow
+ * @param waiting for what, as a message
+ * @param overdue whether the timeout of the step has passed
  */
 record NodeReport(
     WorkerNode node,
@@ -20,7 +20,7 @@ record NodeReport(
     return new NodeReport(node, Optional.empty(), Optional.empty(), Optional.empty(), false);
   }
 
-  /** Work that cannot even begin. */
+  /** A node that cannot be started. */
   static NodeReport blocked(WorkerNode node, String reason) {
     return new NodeReport(node, Optional.empty(), Optional.empty(), Optional.of(reason), false);
   }

@@ -8,8 +8,8 @@ import java.util.Optional;
  *
  * @param driver the name of the CSI driver
  * @param owner uid of the resource
- * @param resource its namespace and name, split by a slash
- * @param revision hash of the wanted template; empty until the DaemonSet controller has seen it
+ * @param resource its namespace and name, separated by a slash
+ * @param revision hash of the desired template; empty until the DaemonSet controller observed it
  */
 public record NodeSnapshot(
     String driver,

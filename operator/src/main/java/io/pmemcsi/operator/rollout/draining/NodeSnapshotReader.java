@@ -29,9 +29,9 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
- * Reads the nodes of a driver from the API server, and who uses its volumes there. Nothing of this
- * is watched: it is asked for only while an update is under way, so that an operator with nothing
- * to do needs no memory for the pods of a whole cluster.
+ * Reads the nodes of a driver and the consumers of its volumes from the API server. Nothing is
+ * watched: only an update in progress needs it, and caches of all pods would cost memory all the
+ * time.
  */
 final class NodeSnapshotReader {
 
@@ -50,14 +50,14 @@ final class NodeSnapshotReader {
   NodeSnapshot read(UpdateRequest request) {
     DaemonSet daemonSet = request.daemonSet();
     Optional<String> revision = revision(daemonSet);
-    Map<String, List<Pod>> drivers = drivers(daemonSet);
-    Map<String, List<VolumeConsumer>> users = users(request);
+    Map<String, List<Pod>> driverPods = driverPods(daemonSet);
+    Map<String, List<VolumeConsumer>> consumers = consumers(request);
     Map<String, Set<String>> attachments = attachments(request.driver());
-    Set<String> registered = registered(request.driver(), drivers);
+    Set<String> registered = registered(request.driver(), driverPods);
     var nodes = new ArrayList<WorkerNode>();
     for (Node node : nodes()) {
       String name = node.getMetadata().getName();
-      Map<String, DrainAnnotation> marks = marks(node);
+      Map<String, DrainAnnotation> annotations = annotations(node);
       var mounted = new TreeSet<>(attachments.getOrDefault(name, Set.of()));
       mounted.addAll(reported(request.driver(), node));
       nodes.add(
@@ -65,14 +65,14 @@ final class NodeSnapshotReader {
               name,
               node.getMetadata().getResourceVersion(),
               Readiness.getInstance().isReady(node),
-              Placement.wants(daemonSet.getSpec().getTemplate().getSpec(), node),
+              Placement.matches(daemonSet.getSpec().getTemplate().getSpec(), node),
               isCordoned(node),
-              Optional.ofNullable(marks.get(request.driver())),
-              DrainAnnotation.sharedCordon(marks, request.driver()),
-              drivers.getOrDefault(name, List.of()).stream()
-                  .map(NodeSnapshotReader::driver)
+              Optional.ofNullable(annotations.get(request.driver())),
+              DrainAnnotation.sharedCordon(annotations, request.driver()),
+              driverPods.getOrDefault(name, List.of()).stream()
+                  .map(NodeSnapshotReader::driverPod)
                   .toList(),
-              users.getOrDefault(name, List.of()),
+              consumers.getOrDefault(name, List.of()),
               List.copyOf(mounted),
               registered.contains(name)));
     }
@@ -90,7 +90,7 @@ final class NodeSnapshotReader {
         });
   }
 
-  static Map<String, DrainAnnotation> marks(Node node) {
+  static Map<String, DrainAnnotation> annotations(Node node) {
     Map<String, String> annotations = node.getMetadata().getAnnotations();
     return annotations == null ? Map.of() : DrainAnnotation.of(annotations);
   }
@@ -99,11 +99,11 @@ final class NodeSnapshotReader {
     return node.getSpec() != null && Boolean.TRUE.equals(node.getSpec().getUnschedulable());
   }
 
-  /** The newest one, once the DaemonSet controller has seen the newest template. */
+  /** The newest one, once the DaemonSet controller observed the newest template. */
   private Optional<String> revision(DaemonSet daemonSet) {
-    Long seen =
+    Long observed =
         daemonSet.getStatus() == null ? null : daemonSet.getStatus().getObservedGeneration();
-    if (seen == null || seen < daemonSet.getMetadata().getGeneration()) {
+    if (observed == null || observed < daemonSet.getMetadata().getGeneration()) {
       return Optional.empty();
     }
     return client
@@ -119,7 +119,7 @@ final class NodeSnapshotReader {
         .map(revision -> label(revision.getMetadata(), REVISION));
   }
 
-  private Map<String, List<Pod>> drivers(DaemonSet daemonSet) {
+  private Map<String, List<Pod>> driverPods(DaemonSet daemonSet) {
     return client
         .pods()
         .inNamespace(daemonSet.getMetadata().getNamespace())
@@ -132,7 +132,7 @@ final class NodeSnapshotReader {
         .collect(Collectors.groupingBy(pod -> pod.getSpec().getNodeName()));
   }
 
-  private static DriverPod driver(Pod pod) {
+  private static DriverPod driverPod(Pod pod) {
     return new DriverPod(
         pod.getMetadata().getNamespace(),
         pod.getMetadata().getName(),
@@ -142,8 +142,8 @@ final class NodeSnapshotReader {
         pod.getMetadata().getDeletionTimestamp() != null);
   }
 
-  /** A volume knows its claim, so that claims need not be read. */
-  private Map<String, List<VolumeConsumer>> users(UpdateRequest request) {
+  /** Volumes name their claim, so claims need not be read. */
+  private Map<String, List<VolumeConsumer>> consumers(UpdateRequest request) {
     Set<String> claims = claims(request.driver());
     Instant now = clock.instant();
     return Paging.fold(
@@ -157,7 +157,7 @@ final class NodeSnapshotReader {
                 && uses(request.driver(), claims, pod)) {
               result
                   .computeIfAbsent(pod.getSpec().getNodeName(), node -> new ArrayList<>())
-                  .add(user(pod));
+                  .add(consumer(pod));
             }
           }
           return result;
@@ -194,7 +194,7 @@ final class NodeSnapshotReader {
             .anyMatch(claim -> claims.contains(namespace + "/" + claim));
   }
 
-  static VolumeConsumer user(Pod pod) {
+  static VolumeConsumer consumer(Pod pod) {
     ObjectMeta metadata = pod.getMetadata();
     return new VolumeConsumer(
         metadata.getNamespace(),
@@ -216,7 +216,7 @@ final class NodeSnapshotReader {
                 owner.getKind().equals("DaemonSet")
                     ? VolumeConsumer.Origin.DAEMON_SET
                     : VolumeConsumer.Origin.CONTROLLER)
-        .orElse(VolumeConsumer.Origin.NOBODY);
+        .orElse(VolumeConsumer.Origin.UNMANAGED);
   }
 
   private Map<String, Set<String>> attachments(String driver) {
@@ -235,7 +235,7 @@ final class NodeSnapshotReader {
         });
   }
 
-  /** What kubelet says is mounted, and the controllers say is attached. */
+  /** The volumes in the status of the node: mounted or attached. */
   static Set<String> reported(String driver, Node node) {
     var result = new TreeSet<String>();
     if (node.getStatus() == null) {
@@ -251,7 +251,7 @@ final class NodeSnapshotReader {
     return result;
   }
 
-  private Set<String> registered(String driver, Map<String, List<Pod>> drivers) {
+  private Set<String> registered(String driver, Map<String, List<Pod>> driverPods) {
     Instant now = clock.instant();
     return Paging.fold(
         client.storage().v1().csiNodes()::list,
@@ -259,7 +259,7 @@ final class NodeSnapshotReader {
         (result, page) -> {
           for (CSINode node : page) {
             String name = node.getMetadata().getName();
-            List<Pod> pods = drivers.getOrDefault(name, List.of());
+            List<Pod> pods = driverPods.getOrDefault(name, List.of());
             if (Registration.isOf(pods, driver, node, now)) {
               result.add(name);
             }

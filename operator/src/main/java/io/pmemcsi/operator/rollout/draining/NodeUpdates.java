@@ -8,34 +8,40 @@ import io.pmemcsi.api.template.CSIDriverDeployment;
 import io.pmemcsi.api.template.NodeUpdate;
 import io.pmemcsi.api.template.NodeUpdateStrategy;
 import io.pmemcsi.operator.facts.KubernetesVersion;
+import io.pmemcsi.operator.rollout.draining.NodeUpdatePlan.Work;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Brings changed templates to the nodes: what a reconciler calls, once per walk. */
+/**
+ * Rolls changed templates out to the nodes. The {@code plan} methods observe and decide, and write
+ * nothing; {@link #execute} acts.
+ */
 public final class NodeUpdates {
 
   private static final Logger LOG = LoggerFactory.getLogger(NodeUpdates.class);
-  private static final Duration WORKING = Duration.ofSeconds(1);
-  private static final Duration WAITING = Duration.ofSeconds(20);
+  private static final Duration BUSY_INTERVAL = Duration.ofSeconds(1);
+  private static final Duration IDLE_INTERVAL = Duration.ofSeconds(20);
 
-  /** Somebody deletes pods by hand, perhaps in weeks; each deletion wakes us anyway. */
-  private static final Duration WATCHING = Duration.ofMinutes(1);
+  /** Users may delete driver pods weeks later; each deletion triggers a reconciliation anyway. */
+  private static final Duration ON_DELETE_INTERVAL = Duration.ofMinutes(1);
 
-  /** Reading takes at most a twentieth of the time, however large or slow the cluster. */
-  private static final int SHARE = 20;
+  /** Reading takes at most a twentieth of the time, in clusters of any size. */
+  private static final int IDLE_FACTOR = 20;
 
-  /** A node that is cordoned shall not be it for longer than needed: here at most a fifth. */
-  private static final int WORKING_SHARE = 4;
+  /** A cordoned node must not wait long: reading may take a fifth of the time. */
+  private static final int BUSY_FACTOR = 4;
 
   private static final int ATTEMPTS = 5;
 
@@ -44,10 +50,7 @@ public final class NodeUpdates {
   private final DrainExecutor executor;
   private final Clock clock;
 
-  /** Resources that are gone, and whose nodes could not be released yet. */
-  private final Set<String> orphans = ConcurrentHashMap.newKeySet();
-
-  private @Nullable Set<String> markedOwners;
+  private @Nullable Set<String> drainingOwners;
 
   public NodeUpdates(KubernetesClient client, Supplier<KubernetesVersion> version, Clock clock) {
     this.client = client;
@@ -57,97 +60,150 @@ public final class NodeUpdates {
   }
 
   /**
-   * What became of an update.
+   * The result of an executed plan.
    *
-   * @param again when to call again, if nothing else wakes the caller
+   * @param requeueAfter when to plan again, if nothing else triggers a reconciliation
    */
-  public record Progress(NodeUpdate status, Optional<Duration> again) {}
+  public record Progress(NodeUpdate status, Optional<Duration> requeueAfter) {}
 
-  /** Takes the next steps of an update. */
-  public Progress advance(UpdateRequest request) {
-    boolean working = markedOwners().contains(request.owner());
+  /** The next actions of an update. */
+  public NodeUpdatePlan plan(UpdateRequest request) {
     return switch (request.strategy()) {
-      case ROLLING -> {
-        release(request.owner());
-        yield new Progress(UpdateStatus.counted(request.daemonSet()), Optional.empty());
-      }
-      case ON_DELETE -> {
-        release(request.owner());
-        yield request.isUpToDate() ? upToDate(request) : onDelete(request);
-      }
+      case ROLLING -> planRelease(request);
+      case ON_DELETE -> request.isUpToDate() ? planRelease(request) : onDelete(request);
       case DRAINING ->
-          request.isUpToDate() && !working ? upToDate(request) : drain(request, Optional.empty());
+          request.isUpToDate() && !isDraining(request)
+              ? new NodeUpdatePlan(request, new Work.None(), counted(request), Optional.empty())
+              : drain(request, Optional.empty());
     };
   }
 
   /**
-   * Takes the next steps while the resource cannot be carried out: nodes in hand are brought to
-   * their end, with the DaemonSet that is there, and no other one is begun.
-   *
-   * @param why what is in the way
+   * The next actions of an update while the resource cannot be applied: nodes in progress are
+   * completed, with the DaemonSet as it is, and no other node is started.
    */
-  public Progress standStill(UpdateRequest request, String why) {
+  public NodeUpdatePlan planPaused(UpdateRequest request, String reason) {
     if (request.strategy() != NodeUpdateStrategy.DRAINING) {
-      return advance(request);
+      return plan(request);
     }
-    if (markedOwners().contains(request.owner())) {
-      return drain(request, Optional.of(why));
+    if (isDraining(request)) {
+      return drain(request, Optional.of(reason));
     }
-    return request.isUpToDate()
-        ? upToDate(request)
-        : new Progress(UpdateStatus.standing(request.daemonSet(), why), Optional.empty());
+    return new NodeUpdatePlan(
+        request,
+        new Work.None(),
+        request.isUpToDate() ? counted(request) : UpdateStatus.paused(request.daemonSet(), reason),
+        Optional.empty());
   }
 
-  /** The state of an update on which nobody works any more: its resource is being deleted. */
-  public Progress ended(UpdateRequest request) {
-    release(request.owner());
-    return upToDate(request);
+  /** The end of an update: its resource is being deleted, unmanaged or no longer draining. */
+  public NodeUpdatePlan planRelease(UpdateRequest request) {
+    return new NodeUpdatePlan(request, new Work.Release(), counted(request), Optional.empty());
+  }
+
+  /** Executes a plan: cordons, evicts, restarts, uncordons. */
+  public Progress execute(NodeUpdatePlan plan) {
+    return switch (plan.work()) {
+      case Work.None() -> new Progress(plan.status(), plan.requeueAfter());
+      case Work.Release() -> {
+        release(plan.request().owner());
+        yield new Progress(plan.status(), plan.requeueAfter());
+      }
+      case Work.Drain(NodeSnapshot snapshot, DrainPlan actions) -> execute(plan, snapshot, actions);
+    };
+  }
+
+  private Progress execute(NodeUpdatePlan plan, NodeSnapshot snapshot, DrainPlan drainPlan) {
+    UpdateRequest request = plan.request();
+    if (drainPlan.isBusy()) {
+      drainingOwners().add(request.owner());
+    }
+    Map<String, String> refusals = executor.execute(request.driver(), drainPlan.actions());
+    NodeUpdate status = UpdateStatus.draining(snapshot, drainPlan, refusals);
+    if (drainPlan.isFinished() && snapshot.revision().isPresent()) {
+      release(request.owner());
+      return new Progress(status, Optional.empty());
+    }
+    return new Progress(status, plan.requeueAfter());
   }
 
   /**
-   * Ends all work for a resource that is deleted, no longer managed or no longer draining. Costs
-   * nothing where there was none.
+   * Releases all nodes of a resource that is deleted, no longer managed or no longer draining.
+   * Sends no request if it has none.
    */
   public void release(HasMetadata resource) {
     release(resource.getMetadata().getUid());
   }
 
+  private void release(String owner) {
+    if (drainingOwners().contains(owner)) {
+      releaseNodes(owner);
+      drainingOwners().remove(owner);
+    }
+  }
+
   /**
-   * Ends the work for resources that vanished while no operator ran; nobody else would, if no other
-   * resource is there that has the nodes looked at.
+   * Releases the nodes of resources that were deleted while no operator ran.
+   *
+   * @throws KubernetesClientException for the first that cannot be released; the others are
    */
   public void releaseOrphans() {
-    markedOwners();
-    for (String owner : Set.copyOf(orphans)) {
-      takeOff(owner);
-      orphans.remove(owner);
+    var orphans = new TreeMap<String, DrainAnnotation>();
+    for (Node node : reader.nodes()) {
+      for (DrainAnnotation annotation : NodeSnapshotReader.annotations(node).values()) {
+        if (!orphans.containsKey(annotation.owner()) && !resourceExists(annotation)) {
+          orphans.put(annotation.owner(), annotation);
+        }
+      }
+    }
+    var failures = new ArrayList<KubernetesClientException>();
+    orphans.forEach(
+        (owner, annotation) -> {
+          LOG.atWarn()
+              .addKeyValue("resource", annotation.resource())
+              .log("Resource not found, releasing the nodes that were drained for it.");
+          try {
+            releaseNodes(owner);
+          } catch (KubernetesClientException e) {
+            failures.add(e);
+          }
+        });
+    if (!failures.isEmpty()) {
+      throw failures.getFirst();
     }
   }
 
-  private void release(String owner) {
-    if (markedOwners().contains(owner)) {
-      takeOff(owner);
-      markedOwners().remove(owner);
-    }
+  private boolean resourceExists(DrainAnnotation annotation) {
+    return annotation
+        .resourceName()
+        .map(
+            name ->
+                client
+                    .resources(CSIDriverDeployment.class)
+                    .inNamespace(name[0])
+                    .withName(name[1])
+                    .get())
+        .filter(resource -> resource.getMetadata().getUid().equals(annotation.owner()))
+        .isPresent();
   }
 
   /**
-   * Takes off the marks for every driver, because a resource may have named another one before.
-   * Nodes change at any time, and a write on top of a change is refused: look again then.
+   * Removes the annotations of every driver, because the resource may have had another driver name.
+   * Nodes change all the time, and a write to a changed node is a conflict: then read again.
    */
-  private void takeOff(String owner) {
+  private void releaseNodes(String owner) {
     Map<String, String> refusals = Map.of();
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
       boolean clean = true;
       for (Node node : reader.nodes()) {
-        for (String driver : NodeSnapshotReader.marks(node).keySet()) {
+        for (String driver : NodeSnapshotReader.annotations(node).keySet()) {
           List<DrainAction> actions =
               DrainPlanner.release(
                   new NodeSnapshot(
-                      driver, owner, "", Optional.empty(), List.of(bare(node, driver))));
+                      driver, owner, "", Optional.empty(), List.of(withoutPods(node, driver))));
           if (!actions.isEmpty()) {
             clean = false;
-            refusals = executor.run(driver, actions);
+            refusals = executor.execute(driver, actions);
           }
         }
       }
@@ -160,104 +216,66 @@ public final class NodeUpdates {
             .formatted(refusals.isEmpty() ? "they keep changing" : refusals));
   }
 
-  private Progress upToDate(UpdateRequest request) {
-    return new Progress(UpdateStatus.counted(request.daemonSet()), Optional.empty());
+  private static NodeUpdate counted(UpdateRequest request) {
+    return UpdateStatus.counted(request.daemonSet());
   }
 
-  private Progress onDelete(UpdateRequest request) {
-    Instant begun = clock.instant();
-    NodeSnapshot fleet = reader.read(request);
-    return new Progress(UpdateStatus.onDelete(fleet), again(WATCHING, SHARE, begun));
+  private NodeUpdatePlan onDelete(UpdateRequest request) {
+    Instant start = clock.instant();
+    NodeSnapshot snapshot = reader.read(request);
+    return new NodeUpdatePlan(
+        request,
+        new Work.Release(),
+        UpdateStatus.onDelete(snapshot),
+        requeueAfter(ON_DELETE_INTERVAL, IDLE_FACTOR, start));
   }
 
-  private Progress drain(UpdateRequest request, Optional<String> standstill) {
-    Instant begun = clock.instant();
-    NodeSnapshot fleet = reader.read(request);
-    Plan plan = DrainPlanner.plan(fleet, request.settings(), clock.instant(), standstill);
-    Optional<Duration> again =
-        plan.isBusy() ? again(WORKING, WORKING_SHARE, begun) : again(WAITING, SHARE, begun);
-    if (plan.isBusy()) {
-      markedOwners().add(request.owner());
-    }
-    Map<String, String> refusals = executor.run(request.driver(), plan.actions());
-    NodeUpdate status = UpdateStatus.draining(fleet, plan, refusals);
-    if (plan.isFinished() && fleet.revision().isPresent()) {
-      release(request.owner());
-      return new Progress(status, Optional.empty());
-    }
-    return new Progress(status, again);
+  private NodeUpdatePlan drain(UpdateRequest request, Optional<String> pauseReason) {
+    Instant start = clock.instant();
+    NodeSnapshot snapshot = reader.read(request);
+    DrainPlan plan = DrainPlanner.plan(snapshot, request.settings(), clock.instant(), pauseReason);
+    return new NodeUpdatePlan(
+        request,
+        new Work.Drain(snapshot, plan),
+        UpdateStatus.draining(snapshot, plan, Map.of()),
+        plan.isBusy()
+            ? requeueAfter(BUSY_INTERVAL, BUSY_FACTOR, start)
+            : requeueAfter(IDLE_INTERVAL, IDLE_FACTOR, start));
   }
 
-  private Optional<Duration> again(Duration least, int share, Instant begun) {
-    Duration reading = Duration.between(begun, clock.instant()).multipliedBy(share);
-    return Optional.of(reading.compareTo(least) > 0 ? reading : least);
+  private Optional<Duration> requeueAfter(Duration atLeast, int factor, Instant start) {
+    Duration reading = Duration.between(start, clock.instant()).multipliedBy(factor);
+    return Optional.of(reading.compareTo(atLeast) > 0 ? reading : atLeast);
   }
 
-  /**
-   * The owners of marks, read once: with this a resource that never drains costs nothing. Marks of
-   * resources that vanished while no operator ran are taken off here.
-   */
-  private synchronized Set<String> markedOwners() {
-    if (markedOwners == null) {
-      Set<String> found = ConcurrentHashMap.newKeySet();
+  private boolean isDraining(UpdateRequest request) {
+    return drainingOwners().contains(request.owner());
+  }
+
+  /** The owners in annotations, read once: a resource that never drains costs no request. */
+  private synchronized Set<String> drainingOwners() {
+    if (drainingOwners == null) {
+      Set<String> owners = ConcurrentHashMap.newKeySet();
       for (Node node : reader.nodes()) {
-        NodeSnapshotReader.marks(node)
-            .forEach(
-                (driver, mark) -> {
-                  if (exists(mark)) {
-                    found.add(mark.owner());
-                  } else {
-                    orphan(node, driver, mark);
-                  }
-                });
+        NodeSnapshotReader.annotations(node)
+            .values()
+            .forEach(annotation -> owners.add(annotation.owner()));
       }
-      markedOwners = found;
+      drainingOwners = owners;
     }
-    return markedOwners;
+    return drainingOwners;
   }
 
-  private boolean exists(DrainAnnotation mark) {
-    return mark.resourceName()
-        .map(
-            name ->
-                client
-                    .resources(CSIDriverDeployment.class)
-                    .inNamespace(name[0])
-                    .withName(name[1])
-                    .get())
-        .filter(resource -> resource.getMetadata().getUid().equals(mark.owner()))
-        .isPresent();
-  }
-
-  private void orphan(Node node, String driver, DrainAnnotation mark) {
-    LOG.atWarn()
-        .addKeyValue("node", node.getMetadata().getName())
-        .addKeyValue("driver", driver)
-        .addKeyValue("resource", mark.resource())
-        .log("The resource that a node was updated for is gone; the node is released.");
-    try {
-      takeOff(mark.owner());
-    } catch (KubernetesClientException e) {
-      // those who are there must not wait for it
-      orphans.add(mark.owner());
-      LOG.atWarn()
-          .addKeyValue("node", node.getMetadata().getName())
-          .addKeyValue("driver", driver)
-          .setCause(e)
-          .log("The node cannot be released now; it is tried again.");
-    }
-  }
-
-  private static WorkerNode bare(Node node, String driver) {
-    Map<String, DrainAnnotation> marks = NodeSnapshotReader.marks(node);
+  private static WorkerNode withoutPods(Node node, String driver) {
+    Map<String, DrainAnnotation> annotations = NodeSnapshotReader.annotations(node);
     return new WorkerNode(
         node.getMetadata().getName(),
         node.getMetadata().getResourceVersion(),
         true,
         true,
         NodeSnapshotReader.isCordoned(node),
-        Optional.ofNullable(marks.get(driver)),
-        DrainAnnotation.sharedCordon(marks, driver),
+        Optional.ofNullable(annotations.get(driver)),
+        DrainAnnotation.sharedCordon(annotations, driver),
         List.of(),
         List.of(),
         List.of(),

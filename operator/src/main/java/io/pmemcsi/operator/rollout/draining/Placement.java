@@ -13,12 +13,12 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a DaemonSet wants a pod on a node, by the rules of its controller: without this a node
- * that the driver has left would be waited for in vain.
+ * Whether the DaemonSet controller places a pod on a node. Otherwise an update would wait for ever
+ * for a node that no longer matches.
  */
 final class Placement {
 
-  /** The controller adds tolerations for these to every pod. */
+  /** The DaemonSet controller adds tolerations for these to every pod. */
   private static final Set<String> ALWAYS_TOLERATED =
       Set.of(
           "node.kubernetes.io/not-ready",
@@ -32,7 +32,7 @@ final class Placement {
 
   private Placement() {}
 
-  static boolean wants(PodSpec pod, Node node) {
+  static boolean matches(PodSpec pod, Node node) {
     return selected(pod, node) && affine(pod, node) && tolerated(pod, node);
   }
 

@@ -13,20 +13,19 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * Whether kubelet has registered the driver pod that runs now. A CSINode lists drivers, not pods:
- * the entry of a pod that is gone stays until kubelet has noticed, and looks the same. But the
- * server notes when somebody last added to the object, and kubelet adds the entry anew for each
- * pod, at the end of the list: so that note is about the last entry. Nothing in the API dates the
- * others.
+ * Whether kubelet has registered the current driver pod. A CSINode lists drivers, not pods: the
+ * entry of a deleted pod stays until kubelet notices, and looks the same. But managedFields has the
+ * time of the last update, and kubelet appends a new entry for each pod: so that time is the one of
+ * the last entry. The API has no time for the others.
  */
 final class Registration {
 
   /**
-   * After so long the entry counts although nobody saw it come: kubelet looks every second, and
-   * would have taken out the one of an earlier pod. It adds none for a pod that it met again after
-   * its own restart, and another driver may have come after this one.
+   * A pod that is ready for this long counts as registered: kubelet checks every second, and would
+   * have removed the entry of an earlier pod. It adds no entry for pods that it finds after its own
+   * restart, and another driver may have been registered later.
    */
-  static final Duration NOTICED = Duration.ofSeconds(30);
+  static final Duration SETTLED = Duration.ofSeconds(30);
 
   private Registration() {}
 
@@ -34,30 +33,30 @@ final class Registration {
    * Decides by the newest pod.
    *
    * @param pods of the driver on the node
-   * @param node what kubelet says there
+   * @param node as kubelet reports it
    */
   static boolean isOf(List<Pod> pods, String driver, CSINode node, Instant now) {
-    List<String> known = drivers(node);
-    if (!known.contains(driver)) {
+    List<String> registered = drivers(node);
+    if (!registered.contains(driver)) {
       return false;
     }
-    Optional<Instant> born =
+    Optional<Instant> created =
         pods.stream()
             .map(pod -> Instant.parse(pod.getMetadata().getCreationTimestamp()))
             .max(Instant::compareTo);
-    boolean cameLast = known.getLast().equals(driver);
-    return (cameLast
-            && added(node).filter(time -> !time.isBefore(born.orElse(Instant.MIN))).isPresent())
+    boolean isLast = registered.getLast().equals(driver);
+    return (isLast
+            && added(node).filter(time -> !time.isBefore(created.orElse(Instant.MIN))).isPresent())
         || (!pods.isEmpty() && pods.stream().allMatch(pod -> isReadyForLong(pod, now)));
   }
 
-  /** A node without drivers says null, not an empty list. */
+  /** Null for a node without drivers. */
   private static List<String> drivers(CSINode node) {
     List<CSINodeDriver> known = node.getSpec().getDrivers();
     return known == null ? List.of() : known.stream().map(CSINodeDriver::getName).toList();
   }
 
-  /** In whole seconds and by the server's clock, like the birth of a pod. */
+  /** In seconds and by the server's clock, like creation timestamps. */
   private static Optional<Instant> added(CSINode node) {
     return node.getMetadata().getManagedFields().stream()
         .filter(Registration::isAboutDrivers)
@@ -67,7 +66,7 @@ final class Registration {
         .max(Instant::compareTo);
   }
 
-  /** Others may label the object or write notes on it. */
+  /** Other managers may set labels or annotations. */
   private static boolean isAboutDrivers(ManagedFieldsEntry entry) {
     return entry.getFieldsV1() != null
         && entry.getFieldsV1().getAdditionalProperties().get("f:spec") instanceof Map<?, ?> spec
@@ -81,6 +80,6 @@ final class Registration {
             .filter(condition -> "True".equals(condition.getStatus()))
             .map(PodCondition::getLastTransitionTime)
             .filter(Objects::nonNull)
-            .anyMatch(since -> !now.isBefore(Instant.parse(since).plus(NOTICED)));
+            .anyMatch(since -> !now.isBefore(Instant.parse(since).plus(SETTLED)));
   }
 }

@@ -3,19 +3,19 @@ package io.pmemcsi.operator.rollout.draining;
 import java.util.Arrays;
 import java.util.Optional;
 
-/** How far the work on one node is. */
+/** The steps of the update of one node. */
 public enum Step {
-  /** No new pods come to the node. */
+  /** The node is cordoned. */
   CORDONED("Cordoned"),
-  /** Pods that use the driver's volumes are asked to leave. */
+  /** Pods that use volumes of the driver are evicted. */
   EVICTING("Evicting"),
-  /** The pods are gone, their volumes not yet. */
+  /** The pods are deleted, but volumes are still mounted or attached. */
   UNMOUNTING("Unmounting"),
-  /** Nothing is mounted; the driver pod is replaced. */
+  /** No volume is mounted; the driver pod is replaced. */
   RESTARTING("Restarting"),
-  /** The new driver pod is ready, but kubelet does not know the driver yet. */
+  /** The new driver pod is ready, but kubelet has not registered the driver yet. */
   REGISTERING("Registering"),
-  /** All is done, pods may come back. */
+  /** The node is updated. */
   UNCORDONING("Uncordoning");
 
   private final String text;
@@ -24,7 +24,7 @@ public enum Step {
     this.text = text;
   }
 
-  /** As it is written in status and annotations. */
+  /** The value in status and annotations. */
   public String text() {
     return text;
   }

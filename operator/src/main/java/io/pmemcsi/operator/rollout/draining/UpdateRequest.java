@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
  * The update of one driver's nodes.
  *
  * @param owner uid of the resource
- * @param resource its namespace and name, split by a slash
+ * @param resource its namespace and name, separated by a slash
  * @param driver the name of the CSI driver
- * @param daemonSet as it is on the cluster, with its status
+ * @param daemonSet as observed, with its status
  */
 public record UpdateRequest(
     String owner,
@@ -22,7 +22,7 @@ public record UpdateRequest(
     Draining settings,
     DaemonSet daemonSet) {
 
-  /** The update that a resource asks for. */
+  /** The update of a resource's nodes. */
   public static UpdateRequest of(
       HasMetadata resource,
       String driver,
@@ -38,7 +38,7 @@ public record UpdateRequest(
         daemonSet);
   }
 
-  /** Whether every node runs the newest template, as the DaemonSet controller counts. */
+  /** Whether the DaemonSet controller reports every node as updated. */
   boolean isUpToDate() {
     var status = daemonSet.getStatus();
     Long seen = status == null ? null : status.getObservedGeneration();

@@ -10,12 +10,12 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** What the status of a resource says about the update of its nodes. */
+/** Maps the progress of an update to the status of its resource. */
 final class UpdateStatus {
 
   private UpdateStatus() {}
 
-  /** From the counts that the DaemonSet controller keeps. */
+  /** From the status of the DaemonSet. */
   static NodeUpdate counted(DaemonSet daemonSet) {
     int nodes = number(daemonSet.getStatus().getDesiredNumberScheduled());
     int updated = number(daemonSet.getStatus().getUpdatedNumberScheduled());
@@ -25,28 +25,28 @@ final class UpdateStatus {
         updated,
         null,
         updated < nodes
-            ? "%d of %d nodes run the wanted revision.".formatted(updated, nodes)
+            ? "%d of %d nodes run the desired revision.".formatted(updated, nodes)
             : null,
         List.of());
   }
 
   /**
-   * While nothing is begun.
+   * While no node is in progress and none may start.
    *
-   * @param why what is in the way
+   * @param reason why not
    */
-  static NodeUpdate standing(DaemonSet daemonSet, String why) {
+  static NodeUpdate paused(DaemonSet daemonSet, String reason) {
     NodeUpdate counted = counted(daemonSet);
     return new NodeUpdate(
-        null, counted.nodes(), counted.updatedNodes(), true, "Waiting: " + why, List.of());
+        null, counted.nodes(), counted.updatedNodes(), true, "Waiting: " + reason, List.of());
   }
 
   /**
-   * While the operator drains.
+   * While the operator drains nodes.
    *
-   * @param refusals by node, what went wrong when the plan was carried out
+   * @param refusals by node, errors of the plan's actions
    */
-  static NodeUpdate draining(NodeSnapshot fleet, Plan plan, Map<String, String> refusals) {
+  static NodeUpdate draining(NodeSnapshot snapshot, DrainPlan plan, Map<String, String> refusals) {
     List<NodeReport> sorted =
         plan.reports().stream()
             .sorted(
@@ -54,9 +54,9 @@ final class UpdateStatus {
                     .thenComparing(report -> report.node().name()))
             .toList();
     return new NodeUpdate(
-        fleet.revision().orElse(null),
-        nodes(fleet),
-        updated(fleet),
+        snapshot.revision().orElse(null),
+        nodes(snapshot),
+        updated(snapshot),
         plan.isPaused() ? true : null,
         message(plan, sorted, refusals).orElse(null),
         sorted.stream()
@@ -64,7 +64,7 @@ final class UpdateStatus {
                 report ->
                     new OutdatedNode(
                         report.node().name(),
-                        revision(report.node(), fleet),
+                        revision(report.node(), snapshot),
                         report.node().isUnused(),
                         report.step().map(Step::text).orElse(null),
                         report.since().orElse(null),
@@ -72,30 +72,31 @@ final class UpdateStatus {
             .toList());
   }
 
-  /** Where somebody else deletes the pods: who is left, and who may go. */
-  static NodeUpdate onDelete(NodeSnapshot fleet) {
+  /** Where users delete driver pods: the outdated nodes, and which are safe to restart. */
+  static NodeUpdate onDelete(NodeSnapshot snapshot) {
     List<WorkerNode> outdated =
-        fleet.revision().stream()
-            .flatMap(revision -> fleet.nodes().stream().filter(node -> node.isOutdated(revision)))
+        snapshot.revision().stream()
+            .flatMap(
+                revision -> snapshot.nodes().stream().filter(node -> node.isOutdated(revision)))
             .sorted(Comparator.comparing(WorkerNode::name))
             .toList();
     long safe = outdated.stream().filter(WorkerNode::isUnused).count();
     return new NodeUpdate(
-        fleet.revision().orElse(null),
-        nodes(fleet),
-        updated(fleet),
+        snapshot.revision().orElse(null),
+        nodes(snapshot),
+        updated(snapshot),
         null,
         outdated.isEmpty()
             ? null
             : ("%d of %d nodes run an older revision; on %d of them nothing is mounted and the"
                     + " driver pod can be deleted now.")
-                .formatted(outdated.size(), nodes(fleet), safe),
+                .formatted(outdated.size(), nodes(snapshot), safe),
         outdated.stream()
             .map(
                 node ->
                     new OutdatedNode(
                         node.name(),
-                        revision(node, fleet),
+                        revision(node, snapshot),
                         node.isUnused(),
                         null,
                         null,
@@ -107,17 +108,18 @@ final class UpdateStatus {
     if (!node.ready()) {
       return "the node is not ready";
     }
-    if (!node.users().isEmpty()) {
+    if (!node.consumers().isEmpty()) {
       return "pods use volumes: "
-          + DrainPlanner.some(node.users().stream().map(VolumeConsumer::title).toList());
+          + DrainPlanner.abbreviate(
+              node.consumers().stream().map(VolumeConsumer::qualifiedName).toList());
     }
     return node.mounted().isEmpty()
         ? null
-        : "volumes are still mounted or attached: " + DrainPlanner.some(node.mounted());
+        : "volumes are still mounted or attached: " + DrainPlanner.abbreviate(node.mounted());
   }
 
   private static Optional<String> message(
-      Plan plan, List<NodeReport> sorted, Map<String, String> refusals) {
+      DrainPlan plan, List<NodeReport> sorted, Map<String, String> refusals) {
     if (plan.isFinished()) {
       return Optional.empty();
     }
@@ -126,25 +128,27 @@ final class UpdateStatus {
       List<NodeReport> overdue = sorted.stream().filter(NodeReport::overdue).toList();
       parts.add(overdue.isEmpty() ? "Updating" : "Waiting longer than allowed for");
       parts.add(
-          DrainPlanner.some(
+          DrainPlanner.abbreviate(
               (overdue.isEmpty() ? sorted : overdue)
                   .stream()
                       .filter(report -> report.step().isPresent())
-                      .map(report -> title(report, refusals))
+                      .map(report -> describe(report, refusals))
                       .toList()));
-      if (plan.stopped()) {
-        parts.add("and then no other node: " + plan.hindrance());
+      if (plan.paused()) {
+        parts.add("and then no other node: " + plan.blocker());
       }
-    } else if (!plan.hindrance().isEmpty()) {
-      parts.add("Waiting: " + plan.hindrance());
+    } else if (!plan.blocker().isEmpty()) {
+      parts.add("Waiting: " + plan.blocker());
     } else {
       parts.add("No node can be updated now:");
-      parts.add(DrainPlanner.some(sorted.stream().map(report -> title(report, refusals)).toList()));
+      parts.add(
+          DrainPlanner.abbreviate(
+              sorted.stream().map(report -> describe(report, refusals)).toList()));
     }
     return Optional.of(String.join(" ", parts));
   }
 
-  private static String title(NodeReport report, Map<String, String> refusals) {
+  private static String describe(NodeReport report, Map<String, String> refusals) {
     String text = text(report, refusals);
     return report.node().name() + (text == null ? "" : " (" + text + ")");
   }
@@ -154,24 +158,24 @@ final class UpdateStatus {
     return refusal != null ? refusal : report.waiting().orElse(null);
   }
 
-  private static int nodes(NodeSnapshot fleet) {
-    return (int) fleet.nodes().stream().filter(WorkerNode::wanted).count();
+  private static int nodes(NodeSnapshot snapshot) {
+    return (int) snapshot.nodes().stream().filter(WorkerNode::desired).count();
   }
 
-  private static int updated(NodeSnapshot fleet) {
-    return fleet
+  private static int updated(NodeSnapshot snapshot) {
+    return snapshot
         .revision()
         .map(
             revision ->
-                (int) fleet.nodes().stream().filter(node -> node.runsRevision(revision)).count())
+                (int) snapshot.nodes().stream().filter(node -> node.runsRevision(revision)).count())
         .orElse(0);
   }
 
-  /** The revision that is on its way out, or else the one that is there. */
-  private static @Nullable String revision(WorkerNode node, NodeSnapshot fleet) {
-    return node.drivers().stream()
+  /** The outdated revision if there is one, otherwise the current one. */
+  private static @Nullable String revision(WorkerNode node, NodeSnapshot snapshot) {
+    return node.driverPods().stream()
         .map(DriverPod::revision)
-        .min(Comparator.comparing(fleet.revision().orElse("")::equals))
+        .min(Comparator.comparing(snapshot.revision().orElse("")::equals))
         .orElse(null);
   }
 

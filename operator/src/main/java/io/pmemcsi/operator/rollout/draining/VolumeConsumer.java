@@ -3,53 +3,55 @@ package io.pmemcsi.operator.rollout.draining;
 import java.util.Optional;
 
 /**
- * A pod on a node whose volumes of the driver may be mounted.
+ * A pod that uses volumes of the driver which may be mounted.
  *
- * @param leaving whether it has ended or been deleted, so that only its volumes are waited for
+ * @param terminating whether it has ended or was deleted, so that only its volumes have to be
+ *     unmounted
  */
 public record VolumeConsumer(
-    String namespace, String name, String uid, Origin origin, boolean leaving) {
+    String namespace, String name, String uid, Origin origin, boolean terminating) {
 
-  /** Where a pod comes from, which says what happens when it is evicted. */
+  /** What created a pod, which decides what happens after its eviction. */
   public enum Origin {
-    /** A controller makes another one, on a node that is not cordoned. */
+    /** A controller recreates it on a node that is not cordoned. */
     CONTROLLER,
-    /** Nobody makes another one. */
-    NOBODY,
-    /** A DaemonSet makes another one at once, on the same node. */
+    /** No controller recreates it. */
+    UNMANAGED,
+    /** A DaemonSet recreates it at once on the same node. */
     DAEMON_SET,
-    /** A file on the node: the API server cannot remove it. */
+    /** A static pod: the API server cannot delete it. */
     STATIC
   }
 
-  String title() {
+  String qualifiedName() {
     return namespace + "/" + name;
   }
 
   boolean isEvictable(boolean evictUnmanaged) {
     return switch (origin) {
       case CONTROLLER -> true;
-      case NOBODY -> evictUnmanaged;
+      case UNMANAGED -> evictUnmanaged;
       case DAEMON_SET, STATIC -> false;
     };
   }
 
-  /** Why the pod will not leave by itself, and what to do. */
-  Optional<String> obstacle(boolean evictUnmanaged) {
-    if (leaving || isEvictable(evictUnmanaged)) {
+  /** Why the pod blocks the update, and what to do. */
+  Optional<String> blocker(boolean evictUnmanaged) {
+    if (terminating || isEvictable(evictUnmanaged)) {
       return Optional.empty();
     }
     return Optional.of(
         switch (origin) {
-          case NOBODY ->
-              "pod %s would not be made again: delete it, or set draining.evictUnmanagedPods"
-                  .formatted(title());
+          case UNMANAGED ->
+              "pod %s has no controller that recreates it: delete it, or set draining.evictUnmanagedPods"
+                  .formatted(qualifiedName());
           case DAEMON_SET ->
-              "pod %s of a DaemonSet would come back at once: keep that DaemonSet off the node"
-                  .formatted(title());
+              "pod %s of a DaemonSet would be recreated at once: keep that DaemonSet off the node"
+                  .formatted(qualifiedName());
           case STATIC ->
-              "pod %s comes from a file on the node: move the file away".formatted(title());
-          case CONTROLLER -> throw new IllegalStateException(title() + " can be evicted");
+              "pod %s is a static pod: move its manifest away from the node"
+                  .formatted(qualifiedName());
+          case CONTROLLER -> throw new IllegalStateException(qualifiedName() + " can be evicted");
         });
   }
 }

@@ -4,54 +4,54 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A node as an update sees it.
+ * The observed state of a node.
  *
- * @param version of the object, so that a write on top of an older one is refused
- * @param wanted whether the driver shall run on it
- * @param cordoned whether pods are kept away, by whomever
- * @param mark of the work on this driver
- * @param sharedCordon whether the operator's cordon is needed for another driver, too
- * @param users pods that use volumes of the driver
+ * @param version resourceVersion of the object, so that a write to a changed node is a conflict
+ * @param desired whether the DaemonSet places a driver pod on it
+ * @param cordoned whether the node is unschedulable, for any reason
+ * @param annotation of this driver's update
+ * @param sharedCordon whether the update of another driver needs the cordon too
+ * @param consumers pods that use volumes of the driver
  * @param mounted names of attachments and of mounted volumes of the driver
- * @param registered whether kubelet knows the driver
+ * @param registered whether kubelet has registered the driver
  */
 public record WorkerNode(
     String name,
     String version,
     boolean ready,
-    boolean wanted,
+    boolean desired,
     boolean cordoned,
-    Optional<DrainAnnotation> mark,
+    Optional<DrainAnnotation> annotation,
     boolean sharedCordon,
-    List<DriverPod> drivers,
-    List<VolumeConsumer> users,
+    List<DriverPod> driverPods,
+    List<VolumeConsumer> consumers,
     List<String> mounted,
     boolean registered) {
 
   public WorkerNode {
-    drivers = List.copyOf(drivers);
-    users = List.copyOf(users);
+    driverPods = List.copyOf(driverPods);
+    consumers = List.copyOf(consumers);
     mounted = List.copyOf(mounted);
   }
 
   boolean isOutdated(String revision) {
-    return wanted && drivers.stream().anyMatch(pod -> pod.isOutdated(revision));
+    return desired && driverPods.stream().anyMatch(pod -> pod.isOutdated(revision));
   }
 
-  /** Whether the wanted driver, and no other one, serves here. */
+  /** Whether only driver pods of the desired revision serve here. */
   boolean isServed(String revision) {
     return registered
-        && drivers.stream().anyMatch(pod -> pod.runs(revision))
-        && drivers.stream().allMatch(pod -> pod.runs(revision));
+        && driverPods.stream().anyMatch(pod -> pod.runs(revision))
+        && driverPods.stream().allMatch(pod -> pod.runs(revision));
   }
 
-  /** Whether restarting the driver breaks no mount. */
+  /** Whether a restart of the driver affects no mount. */
   boolean isUnused() {
-    return ready && users.isEmpty() && mounted.isEmpty();
+    return ready && consumers.isEmpty() && mounted.isEmpty();
   }
 
   boolean runsRevision(String revision) {
-    return wanted
-        && drivers.stream().anyMatch(pod -> !pod.terminating() && pod.revision().equals(revision));
+    return desired
+        && driverPods.stream().anyMatch(pod -> !pod.terminating() && pod.revision().equals(revision));
   }
 }

@@ -26,8 +26,8 @@ class PlacementTest {
         "nodeSelector: {zone: b}                                  | false",
         "nodeSelector: {zone: a, missing: x}                      | false",
       })
-  void nodeSelectorMustMatch(String pod, boolean wanted) {
-    assertThat(Placement.wants(pod(pod), node(""))).isEqualTo(wanted);
+  void nodeSelectorMustMatch(String pod, boolean desired) {
+    assertThat(Placement.matches(pod(pod), node(""))).isEqualTo(desired);
   }
 
   @ParameterizedTest
@@ -44,7 +44,7 @@ class PlacementTest {
         "{key: disks, operator: Lt, values: ['4']}   | false",
         "{key: zone, operator: Gt, values: ['3']}    | false",
       })
-  void requiredAffinityMustMatch(String rule, boolean wanted) {
+  void requiredAffinityMustMatch(String rule, boolean desired) {
     String pod =
         """
         affinity:
@@ -54,7 +54,7 @@ class PlacementTest {
               - matchExpressions: [%s]
         """
             .formatted(rule);
-    assertThat(Placement.wants(pod(pod), node(""))).isEqualTo(wanted);
+    assertThat(Placement.matches(pod(pod), node(""))).isEqualTo(desired);
   }
 
   @Test
@@ -69,8 +69,8 @@ class PlacementTest {
               - matchFields: [{key: metadata.name, operator: In, values: [%s]}]
         """;
 
-    assertThat(Placement.wants(pod(pod.formatted("n1")), node(""))).isTrue();
-    assertThat(Placement.wants(pod(pod.formatted("n2")), node(""))).isFalse();
+    assertThat(Placement.matches(pod(pod.formatted("n1")), node(""))).isTrue();
+    assertThat(Placement.matches(pod(pod.formatted("n2")), node(""))).isFalse();
   }
 
   @ParameterizedTest
@@ -97,8 +97,9 @@ class PlacementTest {
         "node.kubernetes.io/not-ready=:NoExecute          | []                               |"
             + " true",
       })
-  void taintsMustBeTolerated(String taint, String tolerations, boolean wanted) {
-    assertThat(Placement.wants(pod("tolerations: " + tolerations), node(taint))).isEqualTo(wanted);
+  void taintsMustBeTolerated(String taint, String tolerations, boolean desired) {
+    assertThat(Placement.matches(pod("tolerations: " + tolerations), node(taint)))
+        .isEqualTo(desired);
   }
 
   @Test

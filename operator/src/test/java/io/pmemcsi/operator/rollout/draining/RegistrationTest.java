@@ -15,14 +15,14 @@ import org.junit.jupiter.params.provider.CsvSource;
 class RegistrationTest {
 
   private static final String DRIVER = "csi.example.com";
-  private static final Instant BORN = Instant.parse("2026-01-02T03:04:00Z");
+  private static final Instant CREATED = Instant.parse("2026-01-02T03:04:00Z");
 
   @ParameterizedTest(name = "added at {0}, ready since {1} when it is {2}: {3}")
   @CsvSource({
     // the entry came with this pod
     "2026-01-02T03:04:05Z, 2026-01-02T03:04:04Z, 2026-01-02T03:04:06Z, true",
     "2026-01-02T03:04:00Z, 2026-01-02T03:04:00Z, 2026-01-02T03:04:00Z, true",
-    // it is the one of the pod before
+    // it belongs to the previous pod
     "2026-01-02T03:03:59Z, 2026-01-02T03:04:04Z, 2026-01-02T03:04:06Z, false",
     "2026-01-02T03:03:59Z,                     , 2026-01-02T04:04:06Z, false",
     "                    , 2026-01-02T03:04:04Z, 2026-01-02T03:04:06Z, false",
@@ -30,55 +30,56 @@ class RegistrationTest {
     "2026-01-02T03:03:59Z, 2026-01-02T03:04:04Z, 2026-01-02T03:04:34Z, true",
     "                    , 2026-01-02T03:04:04Z, 2026-01-02T03:04:34Z, true",
   })
-  void entryCountsOnlyForThePodThatRunsNow(
+  void entryCountsOnlyForTheCurrentPod(
       String added, String readySince, Instant now, boolean registered) {
     assertThat(Registration.isOf(List.of(pod(readySince)), DRIVER, node(added), now))
         .isEqualTo(registered);
   }
 
   @Test
-  void nodeThatKnowsNoDriverSaysNull() {
+  void nodeWithoutDriversHasNull() {
     var none = Serialization.unmarshal("{\"spec\": {\"drivers\": null}}", CSINode.class);
 
-    assertThat(Registration.isOf(List.of(pod(BORN.toString())), DRIVER, none, Instant.MAX))
+    assertThat(Registration.isOf(List.of(pod(CREATED.toString())), DRIVER, none, Instant.MAX))
         .isFalse();
   }
 
   @Test
-  void anotherDriverOfTheNodeIsNotMeant() {
+  void anotherDriverOfTheNodeIsNotRegistered() {
     assertThat(
             Registration.isOf(
-                List.of(pod(BORN.toString())), "other", node(BORN.toString()), Instant.MAX))
+                List.of(pod(CREATED.toString())), "other", node(CREATED.toString()), Instant.MAX))
         .isFalse();
   }
 
-  /** What the server has noted is then about the other one. */
+  /** The time in managedFields is then the one of the other driver. */
   @Test
-  void entryBeforeThatOfAnotherDriverMayBeTheOneOfTheFormerPod() {
-    Instant soon = BORN.plusSeconds(5);
+  void entryBeforeThatOfAnotherDriverMayBelongToThePreviousPod() {
+    Instant soon = CREATED.plusSeconds(5);
 
     assertThat(registered("[{name: csi.example.com}, {name: other}]", soon)).isFalse();
     assertThat(registered("[{name: other}, {name: csi.example.com}]", soon)).isTrue();
     assertThat(
-            registered("[{name: csi.example.com}, {name: other}]", BORN.plus(Registration.NOTICED)))
+            registered(
+                "[{name: csi.example.com}, {name: other}]", CREATED.plus(Registration.SETTLED)))
         .isTrue();
   }
 
   private static boolean registered(String drivers, Instant now) {
     return Registration.isOf(
-        List.of(pod(BORN.toString())), DRIVER, node(BORN.toString(), drivers), now);
+        List.of(pod(CREATED.toString())), DRIVER, node(CREATED.toString(), drivers), now);
   }
 
   private static Pod pod(String readySince) {
     return new PodBuilder()
         .withNewMetadata()
-        .withCreationTimestamp(BORN.toString())
+        .withCreationTimestamp(CREATED.toString())
         .endMetadata()
         .withNewStatus()
         .addNewCondition()
         .withType("Ready")
         .withStatus(readySince == null ? "False" : "True")
-        .withLastTransitionTime(readySince == null ? BORN.toString() : readySince)
+        .withLastTransitionTime(readySince == null ? CREATED.toString() : readySince)
         .endCondition()
         .endStatus()
         .build();
@@ -93,7 +94,7 @@ class RegistrationTest {
         """
         metadata:
           managedFields:
-          - {manager: somebody, time: "2026-01-01T00:00:00Z"}
+          - {manager: other, time: "2026-01-01T00:00:00Z"}
           - {manager: kubelet, fieldsV1: {"f:spec": {"f:drivers": {}}}%s}
           - {manager: labeller, time: "2026-01-02T03:05:00Z", fieldsV1: {"f:metadata": {"f:labels": {}}}}
         spec: {drivers: %s}

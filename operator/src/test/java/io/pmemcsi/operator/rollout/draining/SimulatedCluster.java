@@ -11,19 +11,19 @@ import java.util.TreeMap;
 
 /**
  * A cluster in memory with kubelets, a DaemonSet controller, an attach controller, a scheduler and
- * disruption budgets, all of which take their time; and with people who interfere.
+ * disruption budgets, all of which take their time; and with users who interfere.
  */
 final class SimulatedCluster {
 
-  /** One node, with what is true on it. */
+  /** The state of one node. */
   static final class Machine {
     final String name;
     boolean ready = true;
-    boolean wanted = true;
+    boolean desired = true;
     boolean cordoned;
-    boolean cordonedByPeople;
+    boolean cordonedByUser;
     boolean otherDriverNeedsCordon;
-    Optional<DrainAnnotation> mark = Optional.empty();
+    Optional<DrainAnnotation> annotation = Optional.empty();
     int version;
     String driverRevision = World.OLD;
     int driverUid;
@@ -46,7 +46,7 @@ final class SimulatedCluster {
   static final class Application {
     final String name;
     final Origin origin;
-    int leavesIn = -1;
+    int terminatesIn = -1;
 
     Application(String name, Origin origin) {
       this.name = name;
@@ -73,20 +73,20 @@ final class SimulatedCluster {
       }
       if (random.nextInt(6) == 0) {
         machine.cordoned = true;
-        machine.cordonedByPeople = true;
+        machine.cordonedByUser = true;
       }
     }
   }
 
   private Origin origin() {
     return switch (random.nextInt(12)) {
-      case 0 -> Origin.NOBODY;
+      case 0 -> Origin.UNMANAGED;
       case 1 -> Origin.DAEMON_SET;
       default -> Origin.CONTROLLER;
     };
   }
 
-  NodeSnapshot fleet() {
+  NodeSnapshot snapshot() {
     return new NodeSnapshot(
         World.DRIVER,
         World.OWNER,
@@ -108,21 +108,22 @@ final class SimulatedCluster {
         machine.name,
         String.valueOf(machine.version),
         machine.ready,
-        machine.wanted,
+        machine.desired,
         machine.cordoned,
-        machine.mark,
+        machine.annotation,
         machine.otherDriverNeedsCordon,
-        machine.wanted ? List.of(driver) : List.of(),
+        machine.desired ? List.of(driver) : List.of(),
         machine.pods.stream()
             .map(
                 pod ->
-                    new VolumeConsumer("shop", pod.name, pod.name, pod.origin, pod.leavesIn >= 0))
+                    new VolumeConsumer(
+                        "shop", pod.name, pod.name, pod.origin, pod.terminatesIn >= 0))
             .toList(),
         machine.detachIn > 0 ? List.of("volume") : List.of(),
         machine.registered);
   }
 
-  /** Does an action as the API server would, and notes what must never happen. */
+  /** Executes an action as the API server would, and records violations. */
   void act(DrainAction action, boolean evictUnmanaged) {
     Machine machine = machines.get(action.node().name());
     if (machine == null) {
@@ -133,13 +134,13 @@ final class SimulatedCluster {
       case DrainAction.Cordon cordon -> {
         if (!stale) {
           machine.cordoned = true;
-          machine.mark = Optional.of(cordon.mark());
+          machine.annotation = Optional.of(cordon.annotation());
           machine.version++;
         }
       }
-      case DrainAction.Enter enter -> {
+      case DrainAction.SetStep setStep -> {
         if (!stale) {
-          machine.mark = Optional.of(enter.mark());
+          machine.annotation = Optional.of(setStep.annotation());
           machine.version++;
         }
       }
@@ -155,7 +156,7 @@ final class SimulatedCluster {
           if (machine.isUsed()) {
             violations.add("driver restarted under volumes on " + machine.name);
           }
-          if (!machine.cordoned || machine.mark.isEmpty()) {
+          if (!machine.cordoned || machine.annotation.isEmpty()) {
             violations.add("driver restarted on a node that is not cordoned: " + machine.name);
           }
           machine.driverTerminating = true;
@@ -164,11 +165,11 @@ final class SimulatedCluster {
       }
       case DrainAction.Uncordon uncordon -> {
         if (!stale) {
-          machine.mark = Optional.empty();
+          machine.annotation = Optional.empty();
           machine.version++;
           if (uncordon.schedulable()) {
-            if (machine.cordonedByPeople || machine.otherDriverNeedsCordon) {
-              violations.add("cordon of others lifted on " + machine.name);
+            if (machine.cordonedByUser || machine.otherDriverNeedsCordon) {
+              violations.add("cordon of a user removed on " + machine.name);
             }
             machine.cordoned = false;
           }
@@ -178,43 +179,43 @@ final class SimulatedCluster {
   }
 
   private void evict(Machine machine, Application pod, boolean evictUnmanaged) {
-    if (machine.mark.isEmpty() || !machine.ready) {
-      violations.add("evicted from a node that is not worked on or not ready: " + machine.name);
+    if (machine.annotation.isEmpty() || !machine.ready) {
+      violations.add("evicted from a node that is not in progress or not ready: " + machine.name);
     }
-    if (pod.origin != Origin.CONTROLLER && !(pod.origin == Origin.NOBODY && evictUnmanaged)) {
-      violations.add("evicted although nobody asked for it: " + pod.name);
+    if (pod.origin != Origin.CONTROLLER && !(pod.origin == Origin.UNMANAGED && evictUnmanaged)) {
+      violations.add("evicted although not configured: " + pod.name);
     }
-    if (!budgetBlocks && pod.leavesIn < 0) {
-      pod.leavesIn = random.nextInt(4);
+    if (!budgetBlocks && pod.terminatesIn < 0) {
+      pod.terminatesIn = random.nextInt(4);
     }
   }
 
-  /** A second passes: kubelets and controllers do a bit of their work. */
+  /** Time passes: kubelets and controllers make progress. */
   void tick(Duration step) {
     now = now.plus(step);
-    var homeless = new ArrayList<Application>();
+    var unscheduled = new ArrayList<Application>();
     for (Machine machine : machines.values()) {
       if (!machine.ready) {
         continue;
       }
       machine.pods.removeIf(
           pod -> {
-            boolean gone = pod.leavesIn == 0;
+            boolean gone = pod.terminatesIn == 0;
             if (gone && pod.origin == Origin.CONTROLLER) {
-              homeless.add(new Application("app-" + applications++, pod.origin));
+              unscheduled.add(new Application("app-" + applications++, pod.origin));
             }
             if (gone) {
               machine.detachIn = 1 + random.nextInt(3);
             }
             return gone;
           });
-      machine.pods.stream().filter(pod -> pod.leavesIn > 0).forEach(pod -> pod.leavesIn--);
+      machine.pods.stream().filter(pod -> pod.terminatesIn > 0).forEach(pod -> pod.terminatesIn--);
       if (machine.detachIn > 0 && machine.pods.isEmpty()) {
         machine.detachIn--;
       }
       runDriver(machine);
     }
-    homeless.forEach(this::schedule);
+    unscheduled.forEach(this::schedule);
   }
 
   private void runDriver(Machine machine) {
@@ -232,7 +233,7 @@ final class SimulatedCluster {
 
   private void schedule(Application pod) {
     List<Machine> open =
-        machines.values().stream().filter(m -> m.ready && !m.cordoned && m.wanted).toList();
+        machines.values().stream().filter(m -> m.ready && !m.cordoned && m.desired).toList();
     if (!open.isEmpty()) {
       Machine machine = open.get(random.nextInt(open.size()));
       machine.pods.add(pod);
@@ -240,7 +241,7 @@ final class SimulatedCluster {
     }
   }
 
-  /** Somebody or something interferes. */
+  /** A user or a failure interferes. */
   void interfere() {
     var all = new ArrayList<>(machines.values());
     Machine machine = all.get(random.nextInt(all.size()));
@@ -248,16 +249,16 @@ final class SimulatedCluster {
       case 0 -> machine.ready = !machine.ready;
       case 1 -> budgetBlocks = !budgetBlocks;
       case 2 -> {
-        if (machine.cordoned && !machine.cordonedByPeople) {
+        if (machine.cordoned && !machine.cordonedByUser) {
           machine.cordoned = false;
           machine.version++;
         }
       }
       case 3 -> {
-        // nobody can tell a cordon on top of ours from ours
-        if (!machine.cordoned && machine.mark.isEmpty()) {
+        // a cordon on top of the operator's cannot be distinguished from it
+        if (!machine.cordoned && machine.annotation.isEmpty()) {
           machine.cordoned = true;
-          machine.cordonedByPeople = true;
+          machine.cordonedByUser = true;
           machine.version++;
         }
       }
@@ -269,24 +270,24 @@ final class SimulatedCluster {
           machines.remove(machine.name);
         }
       }
-      case 8 -> machine.wanted = !machine.wanted;
-      // some end by themselves; what they had mounted is mounted for a while
+      case 8 -> machine.desired = !machine.desired;
+      // some end by themselves; their volumes stay mounted for a while
       case 9 ->
           machine.pods.stream()
-              .filter(pod -> pod.leavesIn < 0)
-              .forEach(pod -> pod.leavesIn = random.nextInt(6));
+              .filter(pod -> pod.terminatesIn < 0)
+              .forEach(pod -> pod.terminatesIn = random.nextInt(6));
       default -> throw new IllegalStateException();
     }
   }
 
-  /** Everything that hindered is mended; people take care of pods that cannot be evicted. */
-  void mend() {
+  /** Repairs all failures; users delete pods that cannot be evicted. */
+  void repair() {
     budgetBlocks = false;
     for (Machine machine : machines.values()) {
       machine.ready = true;
       machine.pods.stream()
-          .filter(pod -> pod.origin != Origin.CONTROLLER && pod.leavesIn < 0)
-          .forEach(pod -> pod.leavesIn = 0);
+          .filter(pod -> pod.origin != Origin.CONTROLLER && pod.terminatesIn < 0)
+          .forEach(pod -> pod.terminatesIn = 0);
     }
   }
 }

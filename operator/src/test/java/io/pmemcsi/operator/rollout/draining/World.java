@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Nodes for tests, put together piece by piece. */
+/** Builds nodes for tests. */
 final class World {
 
   static final String OLD = "old";
@@ -14,7 +14,7 @@ final class World {
 
   private World() {}
 
-  static NodeSnapshot fleet(WorkerNode... nodes) {
+  static NodeSnapshot snapshot(WorkerNode... nodes) {
     return new NodeSnapshot(DRIVER, OWNER, "shop/driver", Optional.of(NEW), List.of(nodes));
   }
 
@@ -22,31 +22,31 @@ final class World {
     return new Node(name);
   }
 
-  /** A ready node with an outdated driver that nobody uses, unless told otherwise. */
+  /** A ready node with an outdated, unused driver by default. */
   static final class Node {
     private final String name;
     private boolean ready = true;
-    private boolean wanted = true;
+    private boolean desired = true;
     private boolean cordoned;
-    private Optional<DrainAnnotation> mark = Optional.empty();
+    private Optional<DrainAnnotation> annotation = Optional.empty();
     private boolean shared;
-    private final List<DriverPod> drivers = new ArrayList<>();
-    private final List<VolumeConsumer> users = new ArrayList<>();
+    private final List<DriverPod> driverPods = new ArrayList<>();
+    private final List<VolumeConsumer> consumers = new ArrayList<>();
     private final List<String> mounted = new ArrayList<>();
     private boolean registered = true;
 
     private Node(String name) {
       this.name = name;
-      drivers.add(driver(name, OLD, true, false));
+      driverPods.add(driver(name, OLD, true, false));
     }
 
     Node updated() {
-      return drivers(driver(name, NEW, true, false));
+      return driverPods(driver(name, NEW, true, false));
     }
 
-    Node drivers(DriverPod... pods) {
-      drivers.clear();
-      drivers.addAll(List.of(pods));
+    Node driverPods(DriverPod... pods) {
+      driverPods.clear();
+      driverPods.addAll(List.of(pods));
       return this;
     }
 
@@ -55,8 +55,8 @@ final class World {
       return this;
     }
 
-    Node unwanted() {
-      wanted = false;
+    Node unmatched() {
+      desired = false;
       return this;
     }
 
@@ -75,18 +75,18 @@ final class World {
       return this;
     }
 
-    Node mark(DrainAnnotation found) {
-      mark = Optional.of(found);
+    Node annotation(DrainAnnotation found) {
+      annotation = Optional.of(found);
       return this;
     }
 
     Node user(String pod, VolumeConsumer.Origin origin) {
-      users.add(new VolumeConsumer("shop", pod, "uid-" + pod, origin, false));
+      consumers.add(new VolumeConsumer("shop", pod, "uid-" + pod, origin, false));
       return this;
     }
 
-    Node leaving(String pod) {
-      users.add(
+    Node terminating(String pod) {
+      consumers.add(
           new VolumeConsumer("shop", pod, "uid-" + pod, VolumeConsumer.Origin.CONTROLLER, true));
       return this;
     }
@@ -98,7 +98,17 @@ final class World {
 
     WorkerNode build() {
       return new WorkerNode(
-          name, "1", ready, wanted, cordoned, mark, shared, drivers, users, mounted, registered);
+          name,
+          "1",
+          ready,
+          desired,
+          cordoned,
+          annotation,
+          shared,
+          driverPods,
+          consumers,
+          mounted,
+          registered);
     }
   }
 
