@@ -166,7 +166,7 @@ class CertificatesIT {
     awaitRefused("the certificate is not for " + webhookName());
 
     driver.setSpec(inline(new Certificates("old", over.minus(Duration.ofDays(1)), over)));
-    awaitRefused("the CA certificate \"CN=old\" ran out on " + over);
+    awaitRefused("the CA certificate \"CN=old\" expired on " + over);
   }
 
   private void awaitRefused(String reason) {

@@ -318,9 +318,9 @@ class ProgramTest {
       String url = "http://localhost:" + server.getAddress().getPort();
       String cluster = " --image=i --kubeconfig=" + kubeconfig(folder, url, "");
       String message =
-          "pmem-csi: the API server %s/ says that its version is %s, which no Kubernetes has: check"
+          "pmem-csi: the API server %s/ reports version %s, which is no Kubernetes version: check"
                   .formatted(url, said)
-              + " --kubeconfig or KUBECONFIG, and what answers there\n";
+              + " --kubeconfig or KUBECONFIG, and which server that is\n";
 
       assertThat(run("operator -v=0" + cluster)).isEqualTo(1);
       assertThat(err()).isEqualTo(message);

@@ -5,16 +5,16 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The authority that signs, and the one that will take over from it.
+ * The CA that signs, and the next one.
  *
- * @param next announced to clients, but not signing yet
+ * @param next in the trust bundle, but not signing yet
  */
 record AuthorityKeys(Issuer.Issued current, Optional<Issuer.Issued> next) {
 
   private static final String CURRENT = "ca";
   private static final String NEXT = "next-ca";
 
-  /** From the data of a secret; empty if it cannot be used. */
+  /** From the data of a secret; empty if it is unusable. */
   static Optional<AuthorityKeys> of(Map<String, String> data) {
     return pair(data, CURRENT).map(current -> new AuthorityKeys(current, pair(data, NEXT)));
   }

@@ -1,6 +1,6 @@
 package io.pmemcsi.operator.certs;
 
-/** Something that should be a certificate or a key is not one. */
+/** A certificate or key cannot be read. */
 public final class BadCertificateException extends RuntimeException {
 
   public BadCertificateException(String message) {

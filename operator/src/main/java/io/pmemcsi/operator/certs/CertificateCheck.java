@@ -18,12 +18,12 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Whether a server with these files will be believed.
+ * Whether clients can trust a server with these files.
  *
- * @param broken what keeps every client from connecting
- * @param missingNames names by which the server is called but which its certificate does not have
- * @param expires when the first certificate runs out on the way from the server's to the CA's
- * @param begins when the last one becomes valid of those that are not valid yet
+ * @param broken what makes every connection fail
+ * @param missingNames names of the server that its certificate does not cover
+ * @param expires when the first certificate of the chain expires, including the CA
+ * @param begins when the chain becomes valid, if it is not valid yet
  */
 public record CertificateCheck(
     List<String> broken, List<String> missingNames, Instant expires, Optional<Instant> begins) {
@@ -37,9 +37,9 @@ public record CertificateCheck(
   }
 
   /**
-   * Checks key, dates, chain and names.
+   * Checks key, validity, chain and names.
    *
-   * @throws BadCertificateException if one of the files cannot be read at all
+   * @throws BadCertificateException if a file cannot be read
    */
   public static CertificateCheck of(TlsFiles files, List<String> names, Instant now) {
     List<X509Certificate> authority = Pem.certificates("the CA certificate", files.authority());
@@ -47,27 +47,27 @@ public record CertificateCheck(
     PrivateKey key = Pem.key("the key", files.key());
     X509Certificate leaf = chain.getFirst();
     var broken = new ArrayList<String>();
-    if (!belongTogether(leaf.getPublicKey(), key)) {
+    if (!keyMatches(leaf.getPublicKey(), key)) {
       broken.add("the key does not belong to the certificate");
     }
-    var dated = new ArrayList<>(List.of(leaf));
+    var certificates = new ArrayList<>(List.of(leaf));
     Validity.problem("the certificate", "replace it", leaf, now).ifPresent(broken::add);
-    for (X509Certificate between : chain.subList(1, chain.size())) {
-      if (!authority.contains(between)) {
-        dated.add(between);
+    for (X509Certificate intermediate : chain.subList(1, chain.size())) {
+      if (!authority.contains(intermediate)) {
+        certificates.add(intermediate);
         Validity.problem(
-                "the intermediate certificate \"%s\"".formatted(subject(between)),
+                "the intermediate certificate \"%s\"".formatted(subject(intermediate)),
                 "replace it",
-                between,
+                intermediate,
                 now)
             .ifPresent(broken::add);
       }
     }
     if (broken.isEmpty()) {
       switch (Trust.of(chain, authority, now)) {
-        case Trust.Nobody(String why) -> broken.add(why);
-        case Trust.By(X509Certificate anchor) -> {
-          dated.add(anchor);
+        case Trust.Untrusted(String reason) -> broken.add(reason);
+        case Trust.TrustedBy(X509Certificate anchor) -> {
+          certificates.add(anchor);
           Validity.problem(
                   "the CA certificate \"%s\"".formatted(subject(anchor)),
                   "replace it, and what it has signed",
@@ -77,20 +77,20 @@ public record CertificateCheck(
         }
       }
     }
-    Set<String> has = names(leaf);
-    List<String> missing = names.stream().filter(name -> !covered(name, has)).toList();
+    Set<String> covered = names(leaf);
+    List<String> missing = names.stream().filter(name -> !covers(covered, name)).toList();
     return new CertificateCheck(
         broken,
         missing,
-        dated.stream().map(Validity::expires).min(naturalOrder()).orElseThrow(),
-        dated.stream().map(Validity::begins).filter(now::isBefore).max(naturalOrder()));
+        certificates.stream().map(Validity::expires).min(naturalOrder()).orElseThrow(),
+        certificates.stream().map(Validity::begins).filter(now::isBefore).max(naturalOrder()));
   }
 
   private static String subject(X509Certificate certificate) {
     return certificate.getSubjectX500Principal().getName();
   }
 
-  private static boolean belongTogether(PublicKey certified, PrivateKey key) {
+  private static boolean keyMatches(PublicKey certified, PrivateKey key) {
     String algorithm =
         switch (key.getAlgorithm()) {
           case "RSA" -> "SHA256withRSA";
@@ -98,15 +98,14 @@ public record CertificateCheck(
           default -> key.getAlgorithm();
         };
     try {
-      byte[] text =
-          "a text that only the owner of the key can sign".getBytes(StandardCharsets.UTF_8);
+      byte[] data = "data that only the owner of the key can sign".getBytes(StandardCharsets.UTF_8);
       var signer = Signature.getInstance(algorithm);
       signer.initSign(key);
-      signer.update(text);
+      signer.update(data);
       byte[] signature = signer.sign();
       var verifier = Signature.getInstance(algorithm);
       verifier.initVerify(certified);
-      verifier.update(text);
+      verifier.update(data);
       return verifier.verify(signature);
     } catch (GeneralSecurityException e) {
       return false;
@@ -132,9 +131,9 @@ public record CertificateCheck(
     return names;
   }
 
-  private static boolean covered(String name, Set<String> has) {
+  private static boolean covers(Set<String> covered, String name) {
     int dot = name.indexOf('.');
-    return has.contains(ServerName.canonical(name))
-        || (dot > 0 && has.contains("*" + name.substring(dot).toLowerCase(Locale.ROOT)));
+    return covered.contains(ServerName.canonical(name))
+        || (dot > 0 && covered.contains("*" + name.substring(dot).toLowerCase(Locale.ROOT)));
   }
 }

@@ -29,13 +29,13 @@ import org.bouncycastle.cert.jcajce.JcaX509v3CertificateBuilder;
 import org.bouncycastle.operator.OperatorCreationException;
 import org.bouncycastle.operator.jcajce.JcaContentSignerBuilder;
 
-/** Makes certificates: an authority that signs itself, and what it signs. */
+/** Issues certificates: a self-signed CA, and the server certificates that it signs. */
 final class Issuer {
 
-  /** A certificate and the key that goes with it. */
+  /** A certificate and its private key. */
   record Issued(X509Certificate certificate, PrivateKey key) {}
 
-  /** Clocks differ a little between machines. */
+  /** Tolerates clock skew between machines. */
   static final Duration BACKDATED = Duration.ofMinutes(5);
 
   private final SecureRandom random = new SecureRandom();
@@ -56,19 +56,19 @@ final class Issuer {
       return new Issued(
           sign((JcaX509v3CertificateBuilder) builder, pair.getPrivate()), pair.getPrivate());
     } catch (IOException | GeneralSecurityException e) {
-      throw new IllegalStateException("cannot make a certificate authority", e);
+      throw new IllegalStateException("cannot issue a CA certificate", e);
     }
   }
 
   Issued server(Issued authority, List<String> names, Instant now, Duration validity) {
     KeyPair pair = pair();
     Instant end = now.plus(validity);
-    Instant last = authority.certificate().getNotAfter().toInstant();
+    Instant caEnd = authority.certificate().getNotAfter().toInstant();
     X500Name issuer =
         X500Name.getInstance(authority.certificate().getSubjectX500Principal().getEncoded());
     try {
       var builder =
-          builder(issuer, subject(names.getFirst()), pair, now, end.isAfter(last) ? last : end)
+          builder(issuer, subject(names.getFirst()), pair, now, end.isAfter(caEnd) ? caEnd : end)
               .addExtension(Extension.basicConstraints, true, new BasicConstraints(false))
               .addExtension(Extension.keyUsage, true, new KeyUsage(KeyUsage.digitalSignature))
               .addExtension(
@@ -87,7 +87,7 @@ final class Issuer {
       return new Issued(
           sign((JcaX509v3CertificateBuilder) builder, authority.key()), pair.getPrivate());
     } catch (IOException | GeneralSecurityException e) {
-      throw new IllegalStateException("cannot make a server certificate", e);
+      throw new IllegalStateException("cannot issue a server certificate", e);
     }
   }
 
@@ -123,7 +123,7 @@ final class Issuer {
   }
 
   private static X500Name subject(String name) {
-    // the common name is for people only and limited to 64 characters
+    // the common name is informational and limited to 64 characters
     String shortened = name.length() > 64 ? name.substring(0, 64) : name;
     return new X500NameBuilder(BCStyle.INSTANCE).addRDN(BCStyle.CN, shortened).build();
   }

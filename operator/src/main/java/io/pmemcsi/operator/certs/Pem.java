@@ -18,7 +18,7 @@ import org.bouncycastle.openssl.PEMKeyPair;
 import org.bouncycastle.openssl.PEMParser;
 import org.bouncycastle.openssl.jcajce.JcaPEMKeyConverter;
 
-/** Certificates and keys as text. */
+/** Certificates and keys in PEM format. */
 final class Pem {
 
   private static final Base64.Encoder LINES =
@@ -26,7 +26,7 @@ final class Pem {
 
   private Pem() {}
 
-  /** All certificates in a text; it fails if there is none. */
+  /** All certificates of a file; fails if there is none. */
   static List<X509Certificate> certificates(String what, String pem) {
     try {
       Collection<X509Certificate> found =
@@ -40,11 +40,11 @@ final class Pem {
       }
       return List.copyOf(found);
     } catch (CertificateException e) {
-      throw new BadCertificateException(what + " is not a certificate in PEM form", e);
+      throw new BadCertificateException(what + " is not a certificate in PEM format", e);
     }
   }
 
-  /** The private key in a text: PKCS#8, or the older forms of OpenSSL. */
+  /** The private key of a file: PKCS#8, or the older formats of OpenSSL. */
   static PrivateKey key(String what, String pem) {
     try (var parser = new PEMParser(new StringReader(pem))) {
       var converter = new JcaPEMKeyConverter();
@@ -57,7 +57,7 @@ final class Pem {
         }
       }
     } catch (IOException e) {
-      throw new BadCertificateException(what + " is not a private key in PEM form", e);
+      throw new BadCertificateException(what + " is not a private key in PEM format", e);
     }
     throw new BadCertificateException(what + " holds no private key");
   }

@@ -10,29 +10,29 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Decides what the secrets of certificates that we issue ourselves should hold now.
+ * Decides the content of the secrets with certificates that the operator issues.
  *
- * <p>A new authority is announced in the bundle of trusted ones before anything is signed with it,
- * and an old one stays there until it has run out: at every moment each client trusts each server,
- * whichever of them has seen the change.
+ * <p>A new CA is added to the trust bundle before it signs anything, and an old CA stays in it
+ * until it expires: at any time each client trusts each server, whichever of them has the newer
+ * files.
  *
  * @param names of the server
- * @param validity of a server certificate; that of the authority is three times as long
- * @param renewBefore how long before its end a server certificate is replaced
+ * @param validity of a server certificate; a CA is valid three times as long
+ * @param renewBefore how long before its expiry a server certificate is replaced
  */
 public record RenewalPlan(List<String> names, Duration validity, Duration renewBefore) {
 
-  private static final int AUTHORITY_LIVES = 3;
+  private static final int CA_VALIDITY_FACTOR = 3;
   private static final String AUTHORITY_NAME = "PMEM-CSI operator certificate authority";
 
   public RenewalPlan {
     names = names.stream().map(ServerName::canonical).distinct().toList();
     if (names.isEmpty()) {
-      throw new IllegalArgumentException("a server needs a name");
+      throw new IllegalArgumentException("a server certificate needs at least one name");
     }
     if (renewBefore.compareTo(validity) >= 0) {
       throw new IllegalArgumentException(
-          "certificates that are valid for %d days cannot be renewed %d days before their end"
+          "certificates that are valid for %d days cannot be renewed %d days before they expire"
               .formatted(validity.toDays(), renewBefore.toDays()));
     }
   }
@@ -42,10 +42,10 @@ public record RenewalPlan(List<String> names, Duration validity, Duration renewB
    *
    * @param authoritySecret data of the secret with the signing keys
    * @param serverSecret data of the secret that the server mounts
-   * @param bundle the trusted authorities as base64-encoded PEM
-   * @param expires when the server's certificate runs out
-   * @param due when the next thing has to be done
-   * @param begins when the authority becomes valid, if it is not yet: somebody set a clock back
+   * @param bundle the trusted CAs as base64-encoded PEM
+   * @param expires when the server's certificate expires
+   * @param due when to decide again
+   * @param begins when the CA becomes valid, if the clock was set back to before that
    */
   public record Decision(
       Map<String, String> authoritySecret,
@@ -55,7 +55,7 @@ public record RenewalPlan(List<String> names, Duration validity, Duration renewB
       Instant due,
       Optional<Instant> begins) {}
 
-  /** From what is stored now, if anything is. */
+  /** From the current data of the secrets, which may be empty. */
   public Decision decide(
       Map<String, String> authoritySecret, Map<String, String> serverSecret, Instant now) {
     var issuer = new Issuer();
@@ -85,36 +85,36 @@ public record RenewalPlan(List<String> names, Duration validity, Duration renewB
   private AuthorityKeys authority(Optional<AuthorityKeys> stored, Issuer issuer, Instant now) {
     AuthorityKeys keys =
         stored
-            .map(before -> takenOver(before, now))
+            .map(before -> rotated(before, now))
             .filter(before -> end(before.current()).isAfter(now))
             .orElseGet(() -> new AuthorityKeys(newAuthority(issuer, now), Optional.empty()));
-    return keys.next().isPresent() || now.isBefore(announcement(keys))
+    return keys.next().isPresent() || now.isBefore(nextAuthorityDue(keys))
         ? keys
         : new AuthorityKeys(keys.current(), Optional.of(newAuthority(issuer, now)));
   }
 
-  /** An announced authority follows even one that ran out: some clients trust it already. */
-  private AuthorityKeys takenOver(AuthorityKeys keys, Instant now) {
+  /** The next CA follows even an expired one: some clients trust it already. */
+  private AuthorityKeys rotated(AuthorityKeys keys, Instant now) {
     return keys.next()
-        .filter(next -> !now.isBefore(takeover(keys.current(), next)))
+        .filter(next -> !now.isBefore(rotationTime(keys.current(), next)))
         .map(next -> new AuthorityKeys(next, Optional.empty()))
         .orElse(keys);
   }
 
   private Issuer.Issued newAuthority(Issuer issuer, Instant now) {
-    return issuer.authority(AUTHORITY_NAME, now, validity.multipliedBy(AUTHORITY_LIVES));
+    return issuer.authority(AUTHORITY_NAME, now, validity.multipliedBy(CA_VALIDITY_FACTOR));
   }
 
-  /** Early enough that the old authority outlives everything it has signed. */
-  private Instant announcement(AuthorityKeys keys) {
+  /** Early enough that the old CA outlives everything that it signed. */
+  private Instant nextAuthorityDue(AuthorityKeys keys) {
     return end(keys.current()).minus(validity).minus(renewBefore);
   }
 
-  /** One that was announced late gets half of the time that the current one has left then. */
-  private Instant takeover(Issuer.Issued current, Issuer.Issued next) {
-    Instant announced = begins(next).plus(Issuer.BACKDATED);
-    Instant usual = announced.plus(renewBefore.dividedBy(2));
-    Instant latest = announced.plus(Duration.between(announced, end(current)).dividedBy(2));
+  /** A CA that was added late signs after half of the remaining time of the current one. */
+  private Instant rotationTime(Issuer.Issued current, Issuer.Issued next) {
+    Instant added = begins(next).plus(Issuer.BACKDATED);
+    Instant usual = added.plus(renewBefore.dividedBy(2));
+    Instant latest = added.plus(Duration.between(added, end(current)).dividedBy(2));
     return usual.isBefore(latest) ? usual : latest;
   }
 
@@ -126,12 +126,12 @@ public record RenewalPlan(List<String> names, Duration validity, Duration renewB
     return Validity.expires(issued.certificate());
   }
 
-  /** Whether a certificate lasts as long as its authority, so that a new one would be no better. */
-  private static boolean endsWithAuthority(AuthorityKeys keys, Instant expires) {
+  /** Whether a certificate expires with its CA, so that a new one would not be better. */
+  private static boolean expiresWithAuthority(AuthorityKeys keys, Instant expires) {
     return !expires.isBefore(end(keys.current()));
   }
 
-  /** The signing one first, then the announced one, then every earlier one that still counts. */
+  /** The signing CA, then the next one, then all earlier ones that have not expired. */
   private static List<X509Certificate> bundle(
       AuthorityKeys keys, Optional<TlsFiles> stored, Instant now) {
     var bundle = new ArrayList<X509Certificate>();
@@ -163,21 +163,21 @@ public record RenewalPlan(List<String> names, Duration validity, Duration renewB
               new TlsFiles(
                   Pem.of(keys.current().certificate()), server.certificate(), server.key()),
               names,
-              judged(leaf, keys, now));
+              validationTime(leaf, keys, now));
       return check.broken().isEmpty()
           && CertificateCheck.names(leaf).equals(Set.copyOf(names))
           && (now.isBefore(check.expires().minus(renewBefore))
-              || endsWithAuthority(keys, Validity.expires(leaf)));
+              || expiresWithAuthority(keys, Validity.expires(leaf)));
     } catch (BadCertificateException e) {
       return false;
     }
   }
 
   /**
-   * While the authority is not valid yet nothing that it signs is, so that another certificate
-   * would be no better than the one that is there.
+   * While the CA is not valid yet, nothing that it signs is: a new certificate would not be better
+   * than the existing one.
    */
-  private static Instant judged(X509Certificate leaf, AuthorityKeys keys, Instant now) {
+  private static Instant validationTime(X509Certificate leaf, AuthorityKeys keys, Instant now) {
     Instant authority = begins(keys.current());
     return now.isBefore(authority) ? later(authority, Validity.begins(leaf)) : now;
   }
@@ -195,8 +195,8 @@ public record RenewalPlan(List<String> names, Duration validity, Duration renewB
 
   private Instant due(AuthorityKeys keys, Instant expires) {
     Instant authority =
-        keys.next().map(next -> takeover(keys.current(), next)).orElse(announcement(keys));
+        keys.next().map(next -> rotationTime(keys.current(), next)).orElse(nextAuthorityDue(keys));
     Instant renewal = expires.minus(renewBefore);
-    return endsWithAuthority(keys, expires) || authority.isBefore(renewal) ? authority : renewal;
+    return expiresWithAuthority(keys, expires) || authority.isBefore(renewal) ? authority : renewal;
   }
 }

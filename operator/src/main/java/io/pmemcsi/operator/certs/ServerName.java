@@ -4,7 +4,7 @@ import java.net.InetAddress;
 import java.util.Locale;
 import java.util.regex.Pattern;
 
-/** By what a server is called: a host name or an address. */
+/** The name of a server: a DNS name or an IP address. */
 final class ServerName {
 
   private static final Pattern ADDRESS = Pattern.compile("[0-9.]+|[0-9a-fA-F:]*:[0-9a-fA-F:.]*");
@@ -16,8 +16,8 @@ final class ServerName {
   }
 
   /**
-   * The one form for all spellings: certificates hold addresses as bytes, so {@code fd00::1} comes
-   * back from them as something else than what was written.
+   * The canonical form: certificates store addresses as bytes, so {@code fd00::1} is read back in
+   * another notation.
    */
   static String canonical(String name) {
     return isAddress(name)

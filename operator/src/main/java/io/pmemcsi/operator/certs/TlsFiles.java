@@ -7,19 +7,23 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a server needs, as the three texts of a secret.
+ * The TLS files of a server, as PEM.
  *
- * @param authority certificates that vouch for the server's
+ * @param authority the CA certificates
  */
 public record TlsFiles(String authority, String certificate, String key) {
 
-  /** The names under which Kubernetes keeps them in a secret of type {@code kubernetes.io/tls}. */
+  /** The keys of a secret of type {@code kubernetes.io/tls}. */
   public static final String AUTHORITY = "ca.crt";
 
   public static final String CERTIFICATE = "tls.crt";
   public static final String KEY = "tls.key";
 
-  /** From the data of a secret, or the name of the first entry that is missing. */
+  /**
+   * From the data of a secret.
+   *
+   * @throws BadCertificateException for the first key that is missing
+   */
   public static TlsFiles of(String secret, Map<String, String> data) {
     return new TlsFiles(
         entry(secret, data, AUTHORITY), entry(secret, data, CERTIFICATE), entry(secret, data, KEY));
@@ -35,15 +39,15 @@ public record TlsFiles(String authority, String certificate, String key) {
   }
 
   /**
-   * From base64-encoded PEM, as it stands in a resource.
+   * From base64-encoded PEM in the fields of a resource.
    *
-   * @param whose the fields' names without Cert and Key
+   * @param prefix of the fields' names, before Cert and Key
    */
-  public static TlsFiles decode(String whose, String authority, String certificate, String key) {
+  public static TlsFiles decode(String prefix, String authority, String certificate, String key) {
     return new TlsFiles(
         decode("caCert", authority),
-        decode(whose + "Cert", certificate),
-        decode(whose + "Key", key));
+        decode(prefix + "Cert", certificate),
+        decode(prefix + "Key", key));
   }
 
   /** The data of a secret. */

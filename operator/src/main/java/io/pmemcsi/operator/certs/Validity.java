@@ -4,17 +4,17 @@ import java.security.cert.X509Certificate;
 import java.time.Instant;
 import java.util.Optional;
 
-/** What the dates of a certificate say at some moment. */
+/** Whether a certificate is valid at a time. */
 enum Validity {
-  TOO_EARLY,
+  NOT_YET_VALID,
   VALID,
-  RUN_OUT;
+  EXPIRED;
 
   static Validity of(X509Certificate certificate, Instant now) {
     if (now.isAfter(expires(certificate))) {
-      return RUN_OUT;
+      return EXPIRED;
     }
-    return now.isBefore(begins(certificate)) ? TOO_EARLY : VALID;
+    return now.isBefore(begins(certificate)) ? NOT_YET_VALID : VALID;
   }
 
   static Instant begins(X509Certificate certificate) {
@@ -26,18 +26,18 @@ enum Validity {
   }
 
   /**
-   * What to tell the user, unless all is well.
+   * What to report to the user; empty if the certificate is valid.
    *
    * @param which certificate this is
-   * @param remedy what to do when it ran out
+   * @param remedy what to do when it has expired
    */
   static Optional<String> problem(
       String which, String remedy, X509Certificate certificate, Instant now) {
     return switch (of(certificate, now)) {
       case VALID -> Optional.empty();
-      case RUN_OUT ->
-          Optional.of("%s ran out on %s: %s".formatted(which, expires(certificate), remedy));
-      case TOO_EARLY ->
+      case EXPIRED ->
+          Optional.of("%s expired on %s: %s".formatted(which, expires(certificate), remedy));
+      case NOT_YET_VALID ->
           Optional.of("%s is not valid before %s".formatted(which, begins(certificate)));
     };
   }

@@ -1,7 +1,7 @@
 /**
- * Certificates: checking those that a user brings, issuing and renewing our own. {@link
+ * TLS certificates: checks those of users, issues and renews those of the operator. {@link
  * io.pmemcsi.operator.certs.CertificateCheck} and {@link io.pmemcsi.operator.certs.RenewalPlan}
- * decide, {@link io.pmemcsi.operator.certs.Issuer} is the only place that makes certificates.
+ * decide, {@code Issuer} is the only class that issues certificates.
  */
 @NullMarked
 package io.pmemcsi.operator.certs;

@@ -3,9 +3,9 @@ package io.pmemcsi.operator.facts;
 import java.util.Set;
 
 /**
- * What the wanted objects depend on besides the resource itself.
+ * What the desired objects depend on besides their resource.
  *
- * @param namespace in which namespaced objects are made
+ * @param namespace of namespaced objects
  * @param defaultImage of the driver, where the resource names none
  */
 public record ClusterFacts(
@@ -15,7 +15,7 @@ public record ClusterFacts(
     apis = Set.copyOf(apis);
   }
 
-  /** The facts of a plain cluster of a version, without asking one. */
+  /** The facts of a default cluster of a version, without a request. */
   public static ClusterFacts assumed(
       KubernetesVersion version, String namespace, String defaultImage) {
     // CSIStorageCapacity: alpha and off in 1.20, on by default as v1beta1 from 1.21, v1 from 1.24.

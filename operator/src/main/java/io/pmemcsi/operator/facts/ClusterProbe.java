@@ -9,7 +9,7 @@ import java.util.EnumSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Asks a cluster for the facts. */
+/** Reads the facts from a cluster. */
 public final class ClusterProbe {
 
   private final KubernetesClient client;
@@ -19,16 +19,16 @@ public final class ClusterProbe {
   }
 
   /**
-   * What the server says now.
+   * Reads the facts now.
    *
-   * @throws FatalException if it is no Kubernetes server by what it says
+   * @throws FatalException if the server does not report a Kubernetes version
    */
   public ClusterFacts facts(String namespace, String defaultImage) {
     return new ClusterFacts(version(), namespace, defaultImage, apis());
   }
 
   private KubernetesVersion version() {
-    // null where the answer is empty, and so are the fields that it lacks
+    // null where the response is empty; so are missing fields
     @Nullable VersionInfo info = client.getKubernetesVersion();
     String major = info == null ? "" : String.valueOf(info.getMajor());
     String minor = info == null ? "" : String.valueOf(info.getMinor());
@@ -36,8 +36,8 @@ public final class ClusterProbe {
       return KubernetesVersion.of(major, minor);
     } catch (IllegalArgumentException e) {
       throw new FatalException(
-          ("the API server %s says that its version is major \"%s\" and minor \"%s\", which no"
-                  + " Kubernetes has: check --kubeconfig or KUBECONFIG, and what answers there")
+          ("the API server %s reports version major \"%s\" and minor \"%s\", which is no Kubernetes"
+                  + " version: check --kubeconfig or KUBECONFIG, and which server that is")
               .formatted(client.getMasterUrl(), major, minor),
           e);
     }

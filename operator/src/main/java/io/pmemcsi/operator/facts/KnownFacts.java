@@ -5,31 +5,31 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.function.Supplier;
 
-/** Facts that are asked for again from time to time, because clusters get upgraded. */
+/** Cached facts that are read again from time to time, because clusters get upgraded. */
 public final class KnownFacts implements Supplier<ClusterFacts> {
 
-  private static final Duration FRESH = Duration.ofMinutes(10);
+  private static final Duration MAX_AGE = Duration.ofMinutes(10);
 
   private final Supplier<ClusterFacts> source;
   private final Clock clock;
   private ClusterFacts facts;
-  private Instant asked;
+  private Instant readAt;
 
-  /** Asks at once, so that a cluster that cannot be reached is noticed at the start. */
+  /** Reads the facts at once, so that an unreachable cluster is noticed at the start. */
   public KnownFacts(Supplier<ClusterFacts> source, Clock clock) {
     this.source = source;
     this.clock = clock;
     this.facts = source.get();
-    this.asked = clock.instant();
+    this.readAt = clock.instant();
   }
 
   @Override
   public synchronized ClusterFacts get() {
     Instant now = clock.instant();
-    // asked in the future: the clock was set back
-    if (now.isAfter(asked.plus(FRESH)) || now.isBefore(asked)) {
+    // read in the future: the clock was set back
+    if (now.isAfter(readAt.plus(MAX_AGE)) || now.isBefore(readAt)) {
       facts = source.get();
-      asked = now;
+      readAt = now;
     }
     return facts;
   }

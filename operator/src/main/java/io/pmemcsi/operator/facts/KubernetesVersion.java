@@ -6,10 +6,10 @@ import java.util.regex.Pattern;
 /** Major and minor version of a Kubernetes server. */
 public record KubernetesVersion(int major, int minor) implements Comparable<KubernetesVersion> {
 
-  /** The oldest version for which the operator makes objects. */
+  /** The oldest supported version. */
   public static final KubernetesVersion OLDEST = new KubernetesVersion(1, 20);
 
-  /** The newest version whose objects the tests compare; later ones are treated alike. */
+  /** The newest version with golden files; later ones get the same objects. */
   public static final KubernetesVersion NEWEST_KNOWN = new KubernetesVersion(1, 36);
 
   private static final Pattern TEXT =
@@ -26,7 +26,7 @@ public record KubernetesVersion(int major, int minor) implements Comparable<Kube
         Integer.parseInt(matcher.group(1)), Integer.parseInt(matcher.group(2)));
   }
 
-  /** From the two fields of the server's answer; some vendors write a minor version like 20+. */
+  /** From the fields of the server's response; some vendors report a minor version like 20+. */
   public static KubernetesVersion of(String major, String minor) {
     return parse(major.replaceAll("\\D", "") + "." + minor.replaceAll("\\D", ""));
   }

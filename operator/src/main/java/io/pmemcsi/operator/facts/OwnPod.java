@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What the operator can tell from where it runs itself.
+ * What the operator knows from its own pod.
  *
  * @param environment of the process
  */
@@ -30,7 +30,7 @@ public record OwnPod(Map<String, String> environment) {
     return variable("WATCH_NAMESPACE").or(OwnPod::accountNamespace).orElse("kube-system");
   }
 
-  /** Tells this process from its replicas. */
+  /** Distinguishes this process from other replicas. */
   public Optional<String> name() {
     return variable("POD_NAME");
   }
@@ -42,7 +42,7 @@ public record OwnPod(Map<String, String> environment) {
             .orElseThrow(
                 () ->
                     new FatalException(
-                        "cannot tell the default driver image: set POD_NAME to the name of the"
+                        "no default driver image: set POD_NAME to the name of the"
                             + " operator's pod, or use -image"));
     String container = variable("OPERATOR_NAME").orElse("pmem-csi-operator");
     return read(client, namespace, pod).getSpec().getContainers().stream()

@@ -12,7 +12,7 @@ import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
-/** Reads long lists page by page, keeping only what the caller takes from each. */
+/** Lists objects page by page, and keeps only what the caller takes from each page. */
 public final class Paging {
 
   private static final long PAGE = 500;
@@ -21,11 +21,11 @@ public final class Paging {
   private Paging() {}
 
   /**
-   * Goes through all objects that the server has at one moment.
+   * Folds all objects of a consistent list.
    *
    * @param list reads one page
-   * @param start makes the result for no object
-   * @param add takes one page into the result
+   * @param start creates the result for no object
+   * @param add adds one page to the result
    */
   public static <T extends HasMetadata, R> R fold(
       Function<ListOptions, ? extends KubernetesResourceList<T>> list,
@@ -35,9 +35,9 @@ public final class Paging {
   }
 
   /**
-   * The same with pages of another size.
+   * The same with another page size.
    *
-   * @param page how many objects are read at once
+   * @param page how many objects are read per request
    */
   public static <T extends HasMetadata, R> R fold(
       Function<ListOptions, ? extends KubernetesResourceList<T>> list,
@@ -48,7 +48,7 @@ public final class Paging {
       try {
         return once(list, page, start.get(), add);
       } catch (KubernetesClientException e) {
-        // the server keeps the rest of a list for some minutes only: begin anew
+        // continue tokens expire after some minutes: start again
         if (e.getCode() != HTTP_GONE || attempt == ATTEMPTS) {
           throw e;
         }

@@ -1,6 +1,6 @@
 package io.pmemcsi.operator.facts;
 
-/** An API that not every cluster serves and on which the wanted objects depend. */
+/** An optional API that the desired objects depend on. */
 public enum ServedApi {
   /** {@code CSIStorageCapacity} in a version that the scheduler uses by default. */
   STORAGE_CAPACITY,

@@ -1,7 +1,7 @@
 /**
- * What the operator knows about the cluster before it decides anything: plain values, so that
- * everything that depends on them can be computed without a cluster. Start reading with {@link
- * io.pmemcsi.operator.facts.ClusterFacts}.
+ * What the operator knows about the cluster: plain values, so that desired objects can be computed
+ * without a cluster. Also the helpers for requests that all packages share. Start reading with
+ * {@link io.pmemcsi.operator.facts.ClusterFacts}.
  */
 @NullMarked
 package io.pmemcsi.operator.facts;

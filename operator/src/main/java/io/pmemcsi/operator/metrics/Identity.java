@@ -3,10 +3,10 @@ package io.pmemcsi.operator.metrics;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 
 /**
- * Which resource, of whatever kind.
+ * Identifies a resource of any kind.
  *
- * @param namespace empty for a resource of the whole cluster
- * @param uid tells it from an earlier one of the same name
+ * @param namespace empty for a cluster-scoped resource
+ * @param uid distinguishes it from an earlier one with the same name
  */
 record Identity(String kind, String namespace, String name, String uid) {
 

@@ -22,7 +22,7 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Counts what the operator does. */
+/** All metrics of the operator. */
 public final class OperatorMetrics implements Metrics, OutcomeListener {
 
   private static final String PREFIX = "pmem_csi_operator_";
@@ -49,20 +49,30 @@ public final class OperatorMetrics implements Metrics, OutcomeListener {
    */
   public OperatorMetrics(PrometheusRegistry registry, String fieldManager) {
     subResources = new SubResources(registry, fieldManager);
-    events = counter(registry, "events", "Changes that woke a reconciler.");
-    runs = counter(registry, "reconciles", "Runs of a reconciler.", "kind");
-    errors = counter(registry, "reconcile_errors", "Runs that ended with an error.", "kind");
-    applied = counter(registry, "objects_applied", "Objects written.", "kind");
-    pruned = counter(registry, "objects_pruned", "Objects deleted as unwanted.", "kind");
-    conflicts = counter(registry, "object_conflicts", "Foreign objects met.", "kind");
+    events = counter(registry, "events", "Events that triggered a reconciliation.");
+    runs = counter(registry, "reconciles", "Reconciliations.", "kind");
+    errors = counter(registry, "reconcile_errors", "Reconciliations that failed.", "kind");
+    applied = counter(registry, "objects_applied", "Objects created or changed.", "kind");
+    pruned =
+        counter(
+            registry,
+            "objects_pruned",
+            "Objects deleted because they are no longer desired.",
+            "kind");
+    conflicts =
+        counter(
+            registry,
+            "object_conflicts",
+            "Objects that are not owned but have a desired name.",
+            "kind");
     duration =
         Histogram.builder()
             .name(PREFIX + "reconcile_duration_seconds")
-            .help("How long a run takes.")
+            .help("Duration of reconciliations.")
             .classicOnly()
             .register(registry);
-    running = gauge(registry, "reconciles_running", "Runs under way.");
-    waiting = gauge(registry, "queue_length", "Resources that wait for a run.");
+    running = gauge(registry, "reconciles_running", "Reconciliations in progress.");
+    waiting = gauge(registry, "queue_length", "Resources that wait for a reconciliation.");
     registry.register(this::phases);
     registry.register(this::upstreamReconciles);
   }
@@ -159,12 +169,12 @@ public final class OperatorMetrics implements Metrics, OutcomeListener {
     subResources.forget(which);
   }
 
-  /** How many resources wait for a run. */
+  /** How many resources wait for a reconciliation. */
   public long queued() {
     return Math.round(waiting.get());
   }
 
-  /** How many runs have ended so far. */
+  /** How many reconciliations have finished. */
   public long finished() {
     return finished.get();
   }
@@ -190,12 +200,12 @@ public final class OperatorMetrics implements Metrics, OutcomeListener {
     return builder.build();
   }
 
-  /** Under the name that existing dashboards know, which does not end in total. */
+  /** Existing dashboards use this name, without the suffix _total. */
   private UnknownSnapshot upstreamReconciles() {
     var builder =
         UnknownSnapshot.builder()
             .name("pmem_csi_deployment_reconcile")
-            .help("Runs of the reconciler for a deployment.");
+            .help("Reconciliations of a deployment.");
     reconciles.forEach(
         (identity, count) ->
             builder.dataPoint(

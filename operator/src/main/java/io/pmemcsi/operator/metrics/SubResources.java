@@ -19,14 +19,14 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When the objects of each resource were made and changed. Both times stand in the objects
- * themselves, so that they are right after a restart, too.
+ * When the objects of each resource were created and updated. Both times come from the objects, so
+ * that they are correct after a restart.
  */
 final class SubResources {
 
   private static final String PREFIX = "pmem_csi_deployment_sub_resource_";
 
-  /** What is kept of an object; whole objects would fill the memory. */
+  /** What is kept of an object, to save memory. */
   private record Sample(Labels labels, Instant created, Optional<Instant> updated) {}
 
   private final String fieldManager;
@@ -35,7 +35,7 @@ final class SubResources {
   /**
    * Registers both metrics.
    *
-   * @param fieldManager whose changes count
+   * @param fieldManager whose updates count
    */
   SubResources(PrometheusRegistry registry, String fieldManager) {
     this.fieldManager = fieldManager;
@@ -43,13 +43,13 @@ final class SubResources {
         () ->
             family(
                 "created_at",
-                "When an object was made, in seconds of Unix time.",
+                "Creation time of an object, in seconds of Unix time.",
                 sample -> Optional.of(sample.created())));
     registry.register(
         () ->
             family(
                 "updated_at",
-                "When the operator last changed an object, in seconds of Unix time.",
+                "Last update of an object by the operator, in seconds of Unix time.",
                 Sample::updated));
   }
 
@@ -73,7 +73,7 @@ final class SubResources {
         object.getMetadata().getManagedFields().stream()
             .filter(entry -> fieldManager.equals(entry.getManager()))
             .map(ManagedFieldsEntry::getTime)
-            // there is none for an apply that changed nothing
+            // null for an apply that changed nothing
             .filter(Objects::nonNull)
             .map(Instant::parse)
             .max(Instant::compareTo));

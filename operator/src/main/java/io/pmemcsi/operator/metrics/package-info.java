@@ -1,6 +1,6 @@
 /**
- * Numbers about the operator for Prometheus. {@link io.pmemcsi.operator.metrics.OperatorMetrics}
- * has all of them.
+ * Prometheus metrics of the operator. {@link io.pmemcsi.operator.metrics.OperatorMetrics} has all
+ * of them; reconcilers report through {@link io.pmemcsi.operator.metrics.OutcomeListener}.
  */
 @NullMarked
 package io.pmemcsi.operator.metrics;

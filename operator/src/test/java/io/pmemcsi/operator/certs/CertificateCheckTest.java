@@ -17,7 +17,7 @@ class CertificateCheckTest {
 
   private static final Duration ONE = Duration.ofDays(1);
 
-  /** Certificates of a test's own authority are made for these days. */
+  /** Certificates of the test's CA are issued for this time. */
   private final Instant today = Instant.now().truncatedTo(ChronoUnit.SECONDS);
 
   private final Issuer issuer = new Issuer();
@@ -26,7 +26,7 @@ class CertificateCheckTest {
       issuer.server(authority, List.of("a.ns.svc", "*.wild.svc"), NOW, Duration.ofDays(3));
 
   @Test
-  void goodCertificateHasNothingBroken() {
+  void validCertificateHasNothingBroken() {
     var check = check(authority, server, NOW);
 
     assertThat(check.broken()).isEmpty();
@@ -34,7 +34,7 @@ class CertificateCheckTest {
   }
 
   @Test
-  void otherAuthorityIsNoticed() {
+  void otherCAIsBroken() {
     assertThat(check(issuer.authority("one", NOW, Duration.ofDays(9)), server, NOW).broken())
         .singleElement()
         .asString()
@@ -42,7 +42,7 @@ class CertificateCheckTest {
   }
 
   @Test
-  void wrongKeyIsNoticed() {
+  void wrongKeyIsBroken() {
     var other = issuer.server(authority, NAMES, NOW, Duration.ofDays(3));
 
     assertThat(check(authority, new Issuer.Issued(server.certificate(), other.key()), NOW).broken())
@@ -50,11 +50,11 @@ class CertificateCheckTest {
   }
 
   @Test
-  void datesAreNoticed() {
+  void expiredCertificateIsBroken() {
     assertThat(check(authority, server, NOW.plus(Duration.ofDays(4))).broken())
         .singleElement()
         .asString()
-        .contains("ran out on 2030-01-04");
+        .contains("expired on 2030-01-04");
     assertThat(check(authority, server, NOW.minus(Duration.ofDays(1))).broken())
         .singleElement()
         .asString()
@@ -62,7 +62,7 @@ class CertificateCheckTest {
   }
 
   @Test
-  void certificateThatIsNotValidYetTellsWhenItWillBe() {
+  void certificateThatIsNotYetValidSaysWhenItWillBe() {
     var early = check(authority, server, NOW.minus(ONE));
 
     Instant begins = early.begins().orElseThrow();
@@ -71,18 +71,18 @@ class CertificateCheckTest {
     assertThat(check(authority, server, begins).begins()).isEmpty();
   }
 
-  /** The rules of Java trust a CA for ever; the API server does not. */
+  /** Java ignores the dates of a trust anchor; the API server does not. */
   @Test
-  void datesOfTheAuthorityAreNoticed() {
+  void expiredCAIsBroken() {
     var brief = new Certificates("brief", today.minus(ONE), today.plus(ONE));
 
-    assertRunsOutTomorrow(
+    assertExpiresTomorrow(
         files(brief.authorityPem(), brief.issue("CN=server", "a.ns.svc"), ""),
-        "the CA certificate \"CN=brief\" ran out on %s: replace it, and what it has signed");
+        "the CA certificate \"CN=brief\" expired on %s: replace it, and what it has signed");
   }
 
   @Test
-  void oldAuthorityInTheBundleDoesNotMatterBesideTheNewOne() {
+  void expiredCAInTheBundleDoesNotMatterBesideTheNewOne() {
     var old = new Certificates("one", today.minus(ONE.multipliedBy(2)), today.minus(ONE));
     var renewed = old.renewed(today.minus(ONE), today.plus(ONE));
     TlsFiles files =
@@ -95,22 +95,22 @@ class CertificateCheckTest {
   }
 
   @Test
-  void datesOfIntermediatesAreNoticed() {
+  void expiredIntermediateIsBroken() {
     var root = new Certificates("root");
     var between = root.intermediate("between", today.minus(ONE), today.plus(ONE));
 
-    assertRunsOutTomorrow(
+    assertExpiresTomorrow(
         files(root.authorityPem(), between.issue("CN=server", "a.ns.svc"), between.authorityPem()),
-        "the intermediate certificate \"CN=between\" ran out on %s: replace it");
+        "the intermediate certificate \"CN=between\" expired on %s: replace it");
   }
 
-  private void assertRunsOutTomorrow(TlsFiles files, String told) {
+  private void assertExpiresTomorrow(TlsFiles files, String message) {
     var early = CertificateCheck.of(files, NAMES, today);
     var late = CertificateCheck.of(files, NAMES, today.plus(ONE.multipliedBy(2)));
 
     assertThat(early.broken()).isEmpty();
     assertThat(early.expires()).isEqualTo(today.plus(ONE));
-    assertThat(late.broken()).containsExactly(told.formatted(today.plus(ONE)));
+    assertThat(late.broken()).containsExactly(message.formatted(today.plus(ONE)));
   }
 
   private static TlsFiles files(String authority, Certificates.Issued server, String between) {
@@ -127,7 +127,7 @@ class CertificateCheckTest {
   }
 
   @Test
-  void garbageIsNamed() {
+  void unreadableFileIsNamed() {
     assertThatThrownBy(() -> CertificateCheck.of(new TlsFiles("x", "y", "z"), NAMES, NOW))
         .isInstanceOf(BadCertificateException.class)
         .hasMessageContaining("the CA certificate");

@@ -42,7 +42,7 @@ class RenewalPlanTest {
   }
 
   @Test
-  void newNamesLeadToANewCertificateOfTheSameAuthority() {
+  void newNamesLeadToANewCertificateOfTheSameCA() {
     var first = plan.decide(Map.of(), Map.of(), START);
     var more = new ArrayList<>(NAMES);
     more.add("c.example.com");
@@ -55,7 +55,7 @@ class RenewalPlanTest {
     assertThat(second.serverSecret()).isNotEqualTo(first.serverSecret());
   }
 
-  /** Each client may have the bundle of any earlier moment of the overlap. */
+  /** A client may have any earlier bundle of the overlap. */
   @Test
   void everyServerIsTrustedByTheBundleBeforeAndTheBundleAfter() {
     var now = START;
@@ -80,7 +80,7 @@ class RenewalPlanTest {
   }
 
   @Test
-  void lostAuthorityIsReplacedAndTheOldOneStaysTrusted() {
+  void lostCAIsReplacedAndTheOldOneStaysTrusted() {
     var first = plan.decide(Map.of(), Map.of(), START);
 
     var second = plan.decide(Map.of(), first.serverSecret(), START.plusSeconds(60));
@@ -91,9 +91,9 @@ class RenewalPlanTest {
         START.plusSeconds(60));
   }
 
-  /** A certificate never outlives its authority, so a new one would end as early. */
+  /** A certificate never outlives its CA, so a new one would expire at the same time. */
   @Test
-  void longerLifeThanTheAuthorityHasLeftIssuesOnceAndThenRests() {
+  void validityBeyondTheCAIssuesOnceAndThenNothing() {
     var brief = plan.decide(Map.of(), Map.of(), START);
     var longer = new RenewalPlan(NAMES, Duration.ofDays(365), Duration.ofDays(121));
 
@@ -118,10 +118,10 @@ class RenewalPlanTest {
         first.due());
   }
 
-  /** The first authority is to be followed from day 50 on, and ends on day 90. */
+  /** The first CA is to be replaced from day 50 on, and expires on day 90. */
   @ParameterizedTest
   @ValueSource(ints = {51, 65, 79, 81, 89})
-  void downTimePastTheAnnouncementIsMadeUpForBeforeTheAuthorityEnds(int days) {
+  void rotationAfterDowntimeCompletesBeforeTheCAExpires(int days) {
     var first = plan.decide(Map.of(), Map.of(), START);
     Instant now = START.plus(Duration.ofDays(days));
 
@@ -142,7 +142,7 @@ class RenewalPlanTest {
   }
 
   @Test
-  void announcedAuthorityFollowsOneThatRanOut() {
+  void nextCAFollowsAnExpiredOne() {
     var first = plan.decide(Map.of(), Map.of(), START);
     var announced =
         plan.decide(first.authoritySecret(), first.serverSecret(), START.plus(Duration.ofDays(89)));
@@ -161,7 +161,7 @@ class RenewalPlanTest {
   }
 
   @Test
-  void everythingIsNewWhenTheAnnouncedAuthorityRanOutToo() {
+  void everythingIsNewWhenTheNextCAExpiredToo() {
     var first = plan.decide(Map.of(), Map.of(), START);
     var announced =
         plan.decide(first.authoritySecret(), first.serverSecret(), START.plus(Duration.ofDays(60)));
@@ -177,9 +177,9 @@ class RenewalPlanTest {
         late);
   }
 
-  /** Whatever a user changes and whenever, the same look again changes nothing. */
+  /** After any change of a user a second decision changes nothing. */
   @Test
-  void changedDaysLeadToRest() {
+  void decisionAfterAChangeOfValidityIsStable() {
     var now = START;
     var before = plan.decide(Map.of(), Map.of(), now);
     for (int[] days : new int[][] {{365, 121}, {2, 1}, {3650, 3649}, {2, 1}, {30, 29}, {9, 3}}) {
@@ -195,9 +195,9 @@ class RenewalPlanTest {
     }
   }
 
-  /** Somebody set the clock back to before the authority was made. */
+  /** The clock was set back to before the CA was issued. */
   @Test
-  void authorityThatIsNotValidYetLeadsToRest() {
+  void decisionWithACAThatIsNotYetValidIsStable() {
     var first = plan.decide(Map.of(), Map.of(), START);
     var renewed = plan.decide(first.authoritySecret(), first.serverSecret(), first.due());
     Instant back = START.minus(Duration.ofDays(1));
@@ -223,7 +223,7 @@ class RenewalPlanTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"fd00::1", "FD00:0::0001", "::ffff:10.0.0.1", "Scheduler.Example.COM"})
-  void anySpellingOfANameIsFoundInTheCertificate(String name) {
+  void anyNotationOfANameMatchesTheCertificate(String name) {
     var named =
         new RenewalPlan(List.of("a.ns.svc", name), Duration.ofDays(30), Duration.ofDays(10));
     var first = named.decide(Map.of(), Map.of(), START);
@@ -236,7 +236,7 @@ class RenewalPlanTest {
   }
 
   @Test
-  void renewalMustBeShorterThanTheLife() {
+  void renewBeforeMustBeShorterThanTheValidity() {
     assertThatThrownBy(() -> new RenewalPlan(NAMES, Duration.ofDays(5), Duration.ofDays(5)))
         .hasMessageContaining("5 days before");
   }

@@ -22,7 +22,7 @@ class KnownFactsTest {
           clock.withZone(ZoneOffset.UTC));
 
   @Test
-  void serverIsAskedAgainNowAndThen() {
+  void factsAreReadAgainAfterTheirMaximumAge() {
     assertThat(facts.get().version().minor()).isEqualTo(30);
     now = now.plus(Duration.ofMinutes(10));
     assertThat(facts.get().version().minor()).isEqualTo(30);
@@ -34,7 +34,7 @@ class KnownFactsTest {
   }
 
   @Test
-  void clockThatIsSetBackDoesNotKeepFactsForLonger() {
+  void factsAreNotKeptLongerWhenTheClockIsSetBack() {
     now = now.minus(Duration.ofDays(1));
 
     assertThat(facts.get().version().minor()).isEqualTo(31);

@@ -35,7 +35,7 @@ class OwnPodTest {
   }
 
   @Test
-  void accountThatMayNotReadItsPodIsToldWhatToDo() {
+  void missingPermissionToReadThePodNamesTheRemedy() {
     answer(
         403,
         """
@@ -51,7 +51,7 @@ class OwnPodTest {
   }
 
   @Test
-  void serverThatDoesNotAnswerIsToldInWords() {
+  void unreachableServerIsReported() {
     server.stop(0);
 
     assertThatThrownBy(this::image)

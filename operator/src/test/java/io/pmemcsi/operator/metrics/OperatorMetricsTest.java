@@ -30,7 +30,7 @@ class OperatorMetricsTest {
   private final HasMetadata generic = named(new CSIDriverDeployment(), "same", "2");
 
   @Test
-  void resourcesOfOneNameAndTwoKindsAreToldApart() {
+  void resourcesOfTwoKindsWithOneNameAreSeparate() {
     metrics.phase(pmem, "Running");
     metrics.phase(generic, "Failed");
     metrics.ownedObjects(pmem, List.of(object("of-pmem")));
@@ -58,7 +58,7 @@ class OperatorMetricsTest {
   }
 
   @Test
-  void queueRunsAndErrorsAreCounted() {
+  void queueReconciliationsAndErrorsAreCounted() {
     metrics.reconcileCustomResource(pmem, null, Map.of());
     metrics.reconcileCustomResource(pmem, null, Map.of());
     assertThat(text()).contains("pmem_csi_operator_queue_length 2.0");
@@ -79,7 +79,7 @@ class OperatorMetricsTest {
   }
 
   @Test
-  void aResourceThatWentWhileItWaitedWaitsNoLonger() {
+  void resourceThatIsDeletedWhileQueuedLeavesTheQueue() {
     metrics.reconcileCustomResource(pmem, null, Map.of());
 
     metrics.reconciliationExecutionFinished(pmem, Map.of());
@@ -91,7 +91,7 @@ class OperatorMetricsTest {
   }
 
   @Test
-  void objectsAreCountedByWhatBecameOfThem() {
+  void objectsAreCountedByOutcome() {
     var ref = new ObjectRef("v1", "Service", "", "a");
     metrics.applied(
         pmem, new Outcome(List.of(ref, ref), List.of(ref), List.of(ref), List.of(), List.of(ref)));

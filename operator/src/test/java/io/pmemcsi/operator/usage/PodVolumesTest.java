@@ -18,14 +18,14 @@ class PodVolumesTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"Pending", "Running", "Unknown"})
-  void podThatHasNotEndedHoldsItsVolumes(String phase) {
+  void volumesOfARunningPodMayBeMounted(String phase) {
     assertThat(mounted("{}", "{phase: %s}".formatted(phase))).isTrue();
   }
 
-  /** Kubelet says Failed or Succeeded as soon as containers have ended, and unmounts then. */
+  /** Kubelet reports Failed or Succeeded when containers ended, and then unmounts. */
   @ParameterizedTest
   @ValueSource(strings = {"Succeeded", "Failed"})
-  void deletedPodHoldsItsVolumesUntilItsObjectIsGone(String phase) {
+  void volumesOfATerminatingPodMayBeMounted(String phase) {
     assertThat(
             mounted(
                 "{deletionTimestamp: \"%s\"}".formatted(LONG_AGO),
@@ -34,7 +34,7 @@ class PodVolumesTest {
   }
 
   @Test
-  void podThatEndedByItselfIsGivenTimeToUnmount() {
+  void finishedPodHasAGracePeriodToUnmount() {
     assertThat(mounted("{}", "{phase: Succeeded, %s}".formatted(ended(JUST_NOW)))).isTrue();
     assertThat(mounted("{}", "{phase: Succeeded, %s}".formatted(ended(LONG_AGO)))).isFalse();
   }
@@ -53,7 +53,7 @@ class PodVolumesTest {
 
   /** A pod that kubelet evicted may have no container statuses at all. */
   @Test
-  void withoutContainersTheLastWriteCounts() {
+  void lastUpdateCountsWithoutContainerStatuses() {
     assertThat(mounted("{managedFields: [{time: \"%s\"}]}".formatted(JUST_NOW), "{phase: Failed}"))
         .isTrue();
     assertThat(mounted("{managedFields: [{time: \"%s\"}]}".formatted(LONG_AGO), "{phase: Failed}"))

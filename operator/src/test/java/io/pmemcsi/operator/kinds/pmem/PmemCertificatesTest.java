@@ -52,7 +52,7 @@ class PmemCertificatesTest {
   void nothingIsAwaitedFromASecretThatRanOut() {
     var late = prepared("controllerTLSSecret: mine", today.plus(ONE.multipliedBy(100_000)));
 
-    assertThat(late.failure()).get().asString().contains("ran out on");
+    assertThat(late.failure()).get().asString().contains("expired on");
     assertThat(late.due()).isEmpty();
   }
 
