@@ -135,6 +135,7 @@ public final class PmemDesiredState {
         new ServiceAccountBuilder().withMetadata(former(driver, names.webhooksAccount())).build(),
         new RoleBuilder().withMetadata(former(driver, names.webhooksRole())).build(),
         new RoleBindingBuilder().withMetadata(former(driver, names.webhooksRoleBinding())).build(),
+        new RoleBindingBuilder().withMetadata(former(driver, names.openshiftRoleBinding())).build(),
         new ClusterRoleBuilder()
             .withMetadata(PmemModel.clusterWide(names.webhooksClusterRole(), Map.of()))
             .build(),
