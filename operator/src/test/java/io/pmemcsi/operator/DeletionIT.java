@@ -5,6 +5,9 @@ import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.DeletionPropagation;
 import io.fabric8.kubernetes.api.model.PersistentVolume;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.storage.CSIDriver;
 import io.fabric8.kubernetes.api.model.storage.CSIDriverBuilder;
 import io.pmemcsi.api.pmem.DeploymentCondition;
@@ -64,6 +67,56 @@ class DeletionIT extends OneOperator {
     operator.awaitHook();
     assertThat(driver.objectNames()).isEmpty();
     assertThat(operator.errors("PmemCSIDeployment")).isEqualTo(errors);
+  }
+
+  /** A finalizer stands in for a kubelet that stops the containers. */
+  @Test
+  void accountsAndPermissionsStayUntilThePodsAreGone() {
+    driver.create("");
+    driver.awaitPhase("Initializing");
+    DaemonSet daemonSet = driver.daemonSet().get();
+    Pod pod = sandbox.create(podOf(daemonSet));
+
+    driver.self().delete();
+
+    await("pod terminates")
+        .until(() -> client.resource(pod).get().getMetadata().getDeletionTimestamp() != null);
+    assertThat(driver.self().get()).isNotNull();
+    assertThat(driver.objectNames())
+        .contains(
+            "DaemonSet %s-node".formatted(driver.prefix()),
+            "ServiceAccount %s-controller".formatted(driver.prefix()),
+            "ClusterRoleBinding %s-csi-provisioner-role".formatted(driver.prefix()));
+
+    Edits.edit(
+        client.pods().inNamespace(sandbox.namespace()).withName(pod.getMetadata().getName()),
+        found -> new PodBuilder(found).editMetadata().withFinalizers().endMetadata().build());
+
+    driver.awaitGone();
+    assertThat(driver.objectNames()).isEmpty();
+  }
+
+  private Pod podOf(DaemonSet daemonSet) {
+    return new PodBuilder()
+        .withNewMetadata()
+        .withName("pod-of-" + driver.prefix())
+        .withNamespace(sandbox.namespace())
+        .withFinalizers("test/running")
+        .addNewOwnerReference()
+        .withApiVersion("apps/v1")
+        .withKind("DaemonSet")
+        .withName(daemonSet.getMetadata().getName())
+        .withUid(daemonSet.getMetadata().getUid())
+        .withBlockOwnerDeletion(true)
+        .endOwnerReference()
+        .endMetadata()
+        .withNewSpec()
+        .addNewContainer()
+        .withName("driver")
+        .withImage("driver")
+        .endContainer()
+        .endSpec()
+        .build();
   }
 
   @ParameterizedTest

@@ -359,6 +359,8 @@ final class DrainingStage {
             () -> new KubernetesVersion(version.major(), version.minor()),
             Clock.systemUTC());
     try {
+      // as after an election
+      updates.releaseOrphans();
       return Optional.of(
           updates
               .execute(

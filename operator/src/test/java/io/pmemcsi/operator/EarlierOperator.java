@@ -2,6 +2,7 @@ package io.pmemcsi.operator;
 
 import static org.awaitility.Awaitility.await;
 
+import io.fabric8.kubernetes.api.model.DeletionPropagation;
 import io.fabric8.kubernetes.api.model.EnvVarBuilder;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.ServiceBuilder;
@@ -118,7 +119,7 @@ record EarlierOperator(TestDriver driver, ClusterFacts facts) {
     }
 
     @Override
-    public boolean delete(HasMetadata actual) {
+    public boolean delete(HasMetadata actual, DeletionPropagation propagation) {
       client.resource(actual).delete();
       await().until(() -> client.resource(actual).get() == null);
       return true;

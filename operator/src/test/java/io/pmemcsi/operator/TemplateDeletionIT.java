@@ -246,7 +246,7 @@ class TemplateDeletionIT extends OneOperator {
     driver.awaitSynced();
     hold(true);
     driver.patch("{\"spec\":{\"driverName\":\"%s\"}}".formatted(renamed("now")));
-    driver.awaitSyncError("waiting until CSIDriver \"%s\" is gone".formatted(driverName()));
+    driver.awaitSyncError("waiting until CSIDriver \"%s\" is deleted".formatted(driverName()));
     PersistentVolume volume = createVolume(renamed("now"));
 
     driver.resource().delete();
@@ -296,7 +296,7 @@ class TemplateDeletionIT extends OneOperator {
     driver.resource().delete();
 
     driver.awaitSyncError(
-        "waiting until StorageClass \"%s-first\" is gone".formatted(driver.name()));
+        "waiting until StorageClass \"%s-first\" is deleted".formatted(driver.name()));
     Edits.edit(
         held,
         found -> {

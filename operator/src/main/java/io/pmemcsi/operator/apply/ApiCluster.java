@@ -1,5 +1,6 @@
 package io.pmemcsi.operator.apply;
 
+import io.fabric8.kubernetes.api.model.DeletionPropagation;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Namespaced;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -9,9 +10,7 @@ import io.pmemcsi.operator.apply.ssa.FieldManager;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
+import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
@@ -59,28 +58,9 @@ public final class ApiCluster<P extends HasMetadata> implements Cluster {
     return current;
   }
 
-  /** Concurrently, because the objects of a new resource are not cached. */
   @Override
-  public List<Optional<HasMetadata>> findAll(List<HasMetadata> desired) {
-    try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
-      List<Future<Optional<HasMetadata>>> found =
-          desired.stream().map(object -> threads.submit(() -> find(object))).toList();
-      return found.stream().map(ApiCluster::get).toList();
-    }
-  }
-
-  private static Optional<HasMetadata> get(Future<Optional<HasMetadata>> found) {
-    try {
-      return found.get();
-    } catch (ExecutionException e) {
-      if (e.getCause() instanceof RuntimeException failure) {
-        throw failure;
-      }
-      throw new IllegalStateException(e.getCause());
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException("interrupted while reading objects", e);
-    }
+  public <T, R> List<R> sendAll(List<T> items, Function<T, R> request) {
+    return Concurrently.map(items, request);
   }
 
   @Override
@@ -153,8 +133,8 @@ public final class ApiCluster<P extends HasMetadata> implements Cluster {
   }
 
   @Override
-  public boolean delete(HasMetadata actual) {
-    return deletion.delete(actual);
+  public boolean delete(HasMetadata actual, DeletionPropagation propagation) {
+    return deletion.delete(actual, propagation);
   }
 
   @Override

@@ -1,9 +1,11 @@
 package io.pmemcsi.operator.apply;
 
+import io.fabric8.kubernetes.api.model.DeletionPropagation;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.pmemcsi.operator.apply.ssa.FieldManager;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 
 /**
  * A cluster in which drift that comes back at once is reverted only once per interval.
@@ -19,8 +21,8 @@ record BackoffCluster(Cluster cluster, FieldManager fieldManager, DriftBackoff.H
   }
 
   @Override
-  public List<Optional<HasMetadata>> findAll(List<HasMetadata> desired) {
-    return cluster.findAll(desired);
+  public <T, R> List<R> sendAll(List<T> items, Function<T, R> request) {
+    return cluster.sendAll(items, request);
   }
 
   @Override
@@ -84,8 +86,8 @@ record BackoffCluster(Cluster cluster, FieldManager fieldManager, DriftBackoff.H
   }
 
   @Override
-  public boolean delete(HasMetadata actual) {
-    return cluster.delete(actual);
+  public boolean delete(HasMetadata actual, DeletionPropagation propagation) {
+    return cluster.delete(actual, propagation);
   }
 
   @Override

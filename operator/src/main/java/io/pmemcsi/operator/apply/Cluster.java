@@ -1,22 +1,28 @@
 package io.pmemcsi.operator.apply;
 
+import io.fabric8.kubernetes.api.model.DeletionPropagation;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 
 /**
  * The engine's view of a cluster. Reads may come from caches; every write names the version or the
- * uid of the object that was read, so that a stale cache leads to a conflict and not to damage. The
- * engine calls it from several threads.
+ * uid of the object that was read, so that a stale cache leads to a conflict and not to damage.
  */
 public interface Cluster {
 
   /** The object with this kind and name; asks the server when the cache has none. */
   Optional<HasMetadata> find(HasMetadata desired);
 
-  /** The same for many, in their order. */
-  default List<Optional<HasMetadata>> findAll(List<HasMetadata> desired) {
-    return desired.stream().map(this::find).toList();
+  /**
+   * Sends requests that do not depend on each other, perhaps concurrently.
+   *
+   * @return the results, in the order of the items
+   * @throws RuntimeException that of the first item that failed
+   */
+  default <T, R> List<R> sendAll(List<T> items, Function<T, R> request) {
+    return items.stream().map(request).toList();
   }
 
   /** Every cached object with the owner's labels, except copies that users made. */
@@ -73,9 +79,10 @@ public interface Cluster {
   /**
    * Deletes this very object.
    *
+   * @param propagation foreground for a workload that must not vanish before its pods
    * @return whether it no longer exists; false for example while a finalizer holds it
    */
-  boolean delete(HasMetadata actual);
+  boolean delete(HasMetadata actual, DeletionPropagation propagation);
 
   /** Removes the owner reference from this very object, so that it is not garbage-collected. */
   void release(HasMetadata actual, Owner owner);

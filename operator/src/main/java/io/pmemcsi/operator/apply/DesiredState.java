@@ -7,7 +7,7 @@ import java.util.List;
 /**
  * The objects that must exist for one resource.
  *
- * @param objects in the order in which to write them
+ * @param objects in the order in which users read them; {@code Stage} decides the order of writes
  * @param legacyObjects what earlier releases created under other names or kinds, perhaps without
  *     ownership labels: deleted where the owner still owns it
  */

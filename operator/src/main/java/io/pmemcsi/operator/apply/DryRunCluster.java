@@ -1,5 +1,6 @@
 package io.pmemcsi.operator.apply;
 
+import io.fabric8.kubernetes.api.model.DeletionPropagation;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -98,15 +99,13 @@ public final class DryRunCluster implements Cluster {
               Optional.of(actual),
               Optional.of(fieldManager.withoutForeignFields(result, desired))));
     } catch (KubernetesClientException e) {
-      if (ImmutableFieldException.isCauseOf(e)) {
-        throw new ImmutableFieldException(ObjectRef.of(desired), e);
-      }
-      throw e;
+      RuntimeException rejection = new ServerRejection(client).classify(e, desired);
+      throw rejection instanceof ImmutableFieldException ? rejection : e;
     }
   }
 
   @Override
-  public boolean delete(HasMetadata actual) {
+  public boolean delete(HasMetadata actual, DeletionPropagation propagation) {
     changes.add(new Change(Optional.of(actual), Optional.empty()));
     return true;
   }

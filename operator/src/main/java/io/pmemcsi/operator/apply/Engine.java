@@ -1,11 +1,12 @@
 package io.pmemcsi.operator.apply;
 
+import io.fabric8.kubernetes.api.model.DeletionPropagation;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.pmemcsi.operator.apply.ssa.FieldManager;
+import java.time.Clock;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
@@ -20,6 +21,7 @@ public final class Engine {
   private final OwnershipLabels ownership;
   private final LabelRetention labelRetention;
   private final FieldManager fieldManager;
+  private final Clock clock;
 
   /**
    * An engine for one kind of resource that keeps labels which are no longer desired.
@@ -41,13 +43,43 @@ public final class Engine {
       String fieldManager,
       LabelRetention labelRetention,
       KubernetesSerialization serialization) {
+    this(ownership, fieldManager, labelRetention, serialization, Clock.systemUTC());
+  }
+
+  Engine(
+      OwnershipLabels ownership,
+      String fieldManager,
+      LabelRetention labelRetention,
+      KubernetesSerialization serialization,
+      Clock clock) {
+    this.clock = clock;
     this.ownership = ownership;
     this.labelRetention = labelRetention;
     this.fieldManager = new FieldManager(fieldManager, serialization);
   }
 
   /** A desired object with its ownership labels, and the existing object. */
-  private record Pair(HasMetadata desired, Optional<HasMetadata> actual) {}
+  private record Pair(HasMetadata desired, Optional<HasMetadata> actual) {
+
+    boolean matchesOn(Cluster cluster) {
+      return actual.filter(found -> cluster.matches(found, desired)).isPresent();
+    }
+  }
+
+  /** What became of one desired object. */
+  private sealed interface Result {
+    record Unchanged() implements Result {}
+
+    record Created(Pair pair) implements Result {}
+
+    record Applied(ObjectRef object) implements Result {}
+
+    record Recreated(Pair pair) implements Result {}
+
+    record Pending(ObjectRef object) implements Result {}
+
+    record NotOwned(ObjectRef object) implements Result {}
+  }
 
   public Outcome apply(Owner owner, DesiredState desired, Cluster cluster) {
     return apply(owner, desired, object -> false, cluster);
@@ -66,53 +98,52 @@ public final class Engine {
     if (!report.conflicts.isEmpty()) {
       return report.outcome();
     }
-    pairs.stream()
-        .filter(pair -> dryRunFirst.test(pair.desired()))
-        .filter(pair -> pair.actual().filter(it -> cluster.matches(it, pair.desired())).isEmpty())
-        .forEach(pair -> cluster.dryRun(pair.desired()));
-    try {
-      for (Pair pair : pairs) {
-        if (pair.desired() instanceof Secret && cluster.inBackoff(pair.desired())) {
-          // the objects after it hold data of this secret, such as a CA, which it lacks now
-          break;
-        }
-        write(pair, cluster, report);
+    cluster.sendAll(
+        pairs.stream()
+            .filter(pair -> dryRunFirst.test(pair.desired()))
+            .filter(pair -> !pair.matchesOn(cluster))
+            .toList(),
+        pair -> {
+          cluster.dryRun(pair.desired());
+          return pair;
+        });
+    for (List<Pair> stage : Stage.inOrder(writable(pairs, cluster), Pair::desired)) {
+      cluster.sendAll(stage, pair -> write(pair, cluster)).forEach(report::add);
+      if (!report.conflicts.isEmpty()) {
+        return report.outcome();
       }
-    } catch (NotOwnedException e) {
-      report.conflicts.add(e.object());
-      return report.outcome();
     }
     claimFields(cluster, report);
-    prune(owner, cluster.ownedBy(owner), desired, cluster, report);
+    report.add(StagedDeletion.prune(undesired(owner, desired, cluster), cluster, clock));
     return report.outcome();
+  }
+
+  /** Objects after a secret in back-off hold data of it, such as a CA, which it lacks now. */
+  private static List<Pair> writable(List<Pair> pairs, Cluster cluster) {
+    return pairs.stream()
+        .takeWhile(pair -> !(pair.desired() instanceof Secret && cluster.inBackoff(pair.desired())))
+        .toList();
   }
 
   /** Creates an object if it does not exist; an existing one is not changed. */
   public Outcome restore(Owner owner, HasMetadata object, Cluster cluster) {
     var report = new Report();
-    List<Pair> pairs = find(owner, List.of(object), cluster, report);
-    try {
-      for (Pair pair : pairs) {
-        if (pair.actual().isEmpty()) {
-          write(pair, cluster, report);
-        }
-      }
-    } catch (NotOwnedException e) {
-      report.conflicts.add(e.object());
-    }
+    find(owner, List.of(object), cluster, report).stream()
+        .filter(pair -> pair.actual().isEmpty())
+        .map(pair -> write(pair, cluster))
+        .forEach(report::add);
     claimFields(cluster, report);
     return report.outcome();
   }
 
-  /** Deletes all objects of the owner. */
+  /** Deletes all objects of the owner; complete once they, and their pods, no longer exist. */
   public Outcome remove(Owner owner, Cluster cluster) {
+    List<HasMetadata> objects =
+        union(cluster.ownedBy(owner), cluster.notGarbageCollected(owner)).stream()
+            .filter(object -> ownership.isOwnedBy(object, owner))
+            .toList();
     var report = new Report();
-    prune(
-        owner,
-        union(cluster.ownedBy(owner), cluster.notGarbageCollected(owner)),
-        DesiredState.of(List.of()),
-        cluster,
-        report);
+    report.add(StagedDeletion.remove(objects, cluster, clock));
     return report.outcome();
   }
 
@@ -143,7 +174,7 @@ public final class Engine {
       FieldManager.setKeyDefaults(labelled);
       desired.add(labelled);
     }
-    List<Optional<HasMetadata>> found = cluster.findAll(desired);
+    List<Optional<HasMetadata>> found = cluster.sendAll(desired, cluster::find);
     var pairs = new ArrayList<Pair>();
     for (int i = 0; i < desired.size(); i++) {
       if (found.get(i).filter(actual -> !ownership.isOwnedBy(actual, owner)).isPresent()) {
@@ -154,97 +185,72 @@ public final class Engine {
     return pairs;
   }
 
-  private void write(Pair pair, Cluster cluster, Report report) {
-    HasMetadata desired = pair.desired();
+  private Result write(Pair pair, Cluster cluster) {
+    try {
+      return pair.actual().isEmpty()
+          ? create(pair.desired(), cluster)
+          : update(pair.actual().get(), pair.desired(), cluster);
+    } catch (NotOwnedException e) {
+      return new Result.NotOwned(e.object());
+    }
+  }
+
+  private static Result create(HasMetadata desired, Cluster cluster) {
+    return cluster.inBackoff(desired)
+        ? new Result.Unchanged()
+        : new Result.Created(new Pair(desired, Optional.of(cluster.create(desired))));
+  }
+
+  private Result update(HasMetadata actual, HasMetadata desired, Cluster cluster) {
     var ref = ObjectRef.of(desired);
-    if (pair.actual().isEmpty() && cluster.inBackoff(desired)) {
-      return;
-    }
-    if (pair.actual().isEmpty()) {
-      report.created.add(new Pair(desired, Optional.of(cluster.create(desired))));
-      report.applied.add(ref);
-      return;
-    }
-    HasMetadata actual = pair.actual().get();
-    if (actual.getMetadata().getDeletionTimestamp() != null) {
-      report.pending.add(ref);
-      return;
+    if (StagedDeletion.isTerminating(actual)) {
+      return new Result.Pending(ref);
     }
     switch (labelRetention) {
       case KEEP -> fieldManager.retainLabels(actual, desired);
       case DROP -> {}
     }
     if (cluster.matches(actual, desired)) {
-      return;
+      return new Result.Unchanged();
     }
     try {
       cluster.apply(actual, desired);
-      report.applied.add(ref);
+      return new Result.Applied(ref);
     } catch (ImmutableFieldException e) {
-      recreate(actual, desired, cluster, report);
+      return cluster.delete(actual, DeletionPropagation.BACKGROUND)
+          ? new Result.Recreated(new Pair(desired, Optional.of(cluster.create(desired))))
+          : new Result.Pending(ref);
     }
   }
 
   /** Last, because nothing depends on it; after a crash the next apply does the same. */
   private static void claimFields(Cluster cluster, Report report) {
-    report.created.forEach(
-        pair -> cluster.claimFields(pair.actual().orElseThrow(), pair.desired()));
+    cluster.sendAll(
+        report.created,
+        pair -> {
+          cluster.claimFields(pair.actual().orElseThrow(), pair.desired());
+          return pair;
+        });
   }
 
-  private void recreate(HasMetadata actual, HasMetadata desired, Cluster cluster, Report report) {
-    var ref = ObjectRef.of(desired);
-    if (cluster.delete(actual)) {
-      report.created.add(new Pair(desired, Optional.of(cluster.create(desired))));
-      report.recreated.add(ref);
-    } else {
-      report.pending.add(ref);
-    }
-  }
-
-  private void prune(
-      Owner owner,
-      List<HasMetadata> objects,
-      DesiredState desired,
-      Cluster cluster,
-      Report report) {
-    var undesired = new ArrayList<HasMetadata>();
-    for (HasMetadata object : objects) {
+  private List<HasMetadata> undesired(Owner owner, DesiredState desired, Cluster cluster) {
+    var result = new ArrayList<HasMetadata>();
+    for (HasMetadata object : cluster.ownedBy(owner)) {
       if (ownership.isOwnedBy(object, owner) && !desired.contains(object)) {
-        undesired.add(object);
+        result.add(object);
       }
     }
-    for (Optional<HasMetadata> legacy : cluster.findAll(desired.legacyObjects())) {
+    for (Optional<HasMetadata> legacy : cluster.sendAll(desired.legacyObjects(), cluster::find)) {
       legacy
           .filter(object -> ownership.isOwnedBy(object, owner) && !desired.contains(object))
-          .filter(object -> undesired.stream().noneMatch(other -> same(object, other)))
-          .ifPresent(undesired::add);
+          .filter(object -> result.stream().noneMatch(other -> same(object, other)))
+          .ifPresent(result::add);
     }
-    undesired.sort(Comparator.comparingInt(Engine::removalRank));
-    for (HasMetadata object : undesired) {
-      var ref = ObjectRef.of(object);
-      boolean terminating = object.getMetadata().getDeletionTimestamp() != null;
-      if (terminating || !cluster.delete(object)) {
-        report.pending.add(ref);
-      }
-      if (!terminating) {
-        report.pruned.add(ref);
-      }
-    }
+    return result;
   }
 
   private static boolean same(HasMetadata one, HasMetadata other) {
     return ObjectRef.of(one).isSameObjectAs(ObjectRef.of(other));
-  }
-
-  /** Webhooks before the pods that serve them, and pods before the permissions that they use. */
-  private static int removalRank(HasMetadata object) {
-    return switch (object.getKind()) {
-      case "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration" -> 0;
-      case "Deployment", "DaemonSet", "StatefulSet" -> 1;
-      case "Service", "CSIDriver", "StorageClass" -> 2;
-      case "RoleBinding", "ClusterRoleBinding" -> 3;
-      default -> 4;
-    };
   }
 
   /** Collects the outcome. */
@@ -255,6 +261,28 @@ public final class Engine {
     private final List<ObjectRef> pruned = new ArrayList<>();
     private final List<ObjectRef> pending = new ArrayList<>();
     private final List<ObjectRef> conflicts = new ArrayList<>();
+
+    private void add(Result result) {
+      switch (result) {
+        case Result.Unchanged() -> {}
+        case Result.Created(Pair pair) -> {
+          created.add(pair);
+          applied.add(ObjectRef.of(pair.desired()));
+        }
+        case Result.Applied(ObjectRef object) -> applied.add(object);
+        case Result.Recreated(Pair pair) -> {
+          created.add(pair);
+          recreated.add(ObjectRef.of(pair.desired()));
+        }
+        case Result.Pending(ObjectRef object) -> pending.add(object);
+        case Result.NotOwned(ObjectRef object) -> conflicts.add(object);
+      }
+    }
+
+    private void add(StagedDeletion.Result deletion) {
+      pruned.addAll(deletion.deleted());
+      pending.addAll(deletion.pending());
+    }
 
     private Outcome outcome() {
       return new Outcome(applied, recreated, pruned, pending, conflicts);

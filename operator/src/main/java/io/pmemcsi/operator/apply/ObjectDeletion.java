@@ -3,6 +3,9 @@ package io.pmemcsi.operator.apply;
 import static java.net.HttpURLConnection.HTTP_CONFLICT;
 import static java.net.HttpURLConnection.HTTP_NOT_FOUND;
 
+import io.fabric8.kubernetes.api.model.DeleteOptions;
+import io.fabric8.kubernetes.api.model.DeleteOptionsBuilder;
+import io.fabric8.kubernetes.api.model.DeletionPropagation;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -28,14 +31,11 @@ record ObjectDeletion(KubernetesClient client, OwnershipLabels ownership) {
    * Deletes the version that was read, because a user may have removed the ownership labels since.
    * If only other fields changed, such as the status of a workload, the deletion is tried again.
    */
-  boolean delete(HasMetadata actual) {
+  boolean delete(HasMetadata actual, DeletionPropagation propagation) {
     HasMetadata current = actual;
     for (int attempt = 1; ; attempt++) {
       try {
-        client
-            .resource(current)
-            .lockResourceVersion(current.getMetadata().getResourceVersion())
-            .delete();
+        client.raw(ApiPath.of(current), "DELETE", options(current, propagation));
         return awaitDeletion(actual);
       } catch (KubernetesClientException e) {
         if (e.getCode() == HTTP_NOT_FOUND) {
@@ -47,6 +47,16 @@ record ObjectDeletion(KubernetesClient client, OwnershipLabels ownership) {
         current = read(actual).filter(now -> hasSameOwner(actual, now)).orElseThrow(() -> e);
       }
     }
+  }
+
+  private static DeleteOptions options(HasMetadata current, DeletionPropagation propagation) {
+    return new DeleteOptionsBuilder()
+        .withPropagationPolicy(propagation.toString())
+        .withNewPreconditions()
+        .withUid(current.getMetadata().getUid())
+        .withResourceVersion(current.getMetadata().getResourceVersion())
+        .endPreconditions()
+        .build();
   }
 
   private boolean hasSameOwner(HasMetadata one, HasMetadata other) {

@@ -16,8 +16,6 @@ import java.util.Optional;
 /** Creates and applies objects on the API server. */
 final class ObjectWriter {
 
-  private static final int UNPROCESSABLE = 422;
-
   private final KubernetesClient client;
   private final FieldManager fieldManager;
   private final OwnershipLabels ownership;
@@ -37,9 +35,14 @@ final class ObjectWriter {
     try {
       return client
           .getKubernetesSerialization()
-          .unmarshal(client.raw(path(desired), "POST", desired), desired.getClass());
+          .unmarshal(
+              client.raw(
+                  ApiPath.ofCollection(desired) + "?fieldManager=" + fieldManager.name(),
+                  "POST",
+                  desired),
+              desired.getClass());
     } catch (KubernetesClientException e) {
-      if (e.getCode() == UNPROCESSABLE) {
+      if (e.getCode() == ServerRejection.UNPROCESSABLE) {
         throw new RefusedObjectException(desired, e);
       }
       if (e.getCode() != HTTP_CONFLICT) {
@@ -52,18 +55,6 @@ final class ObjectWriter {
       }
       return existing;
     }
-  }
-
-  private String path(HasMetadata object) {
-    String version = object.getApiVersion();
-    String namespace = object.getMetadata().getNamespace();
-    return (version.contains("/") ? "/apis/" : "/api/")
-        + version
-        + (namespace == null ? "" : "/namespaces/" + namespace)
-        + "/"
-        + object.getPlural()
-        + "?fieldManager="
-        + fieldManager.name();
   }
 
   /** Applies the desired values, then removes foreign fields. */
@@ -89,10 +80,7 @@ final class ObjectWriter {
       List<String> foreign = fieldManager.foreignFields(applied, desired);
       return foreign.isEmpty() ? applied : remove(foreign, applied);
     } catch (KubernetesClientException e) {
-      if (ImmutableFieldException.isCauseOf(e)) {
-        throw new ImmutableFieldException(ObjectRef.of(desired), e);
-      }
-      throw e.getCode() == UNPROCESSABLE ? new RefusedObjectException(desired, e) : e;
+      throw new ServerRejection(client).classify(e, desired);
     }
   }
 
@@ -118,7 +106,7 @@ final class ObjectWriter {
           pointers.stream().map(pointer -> Map.of("op", "remove", "path", pointer)).toList());
     } catch (KubernetesClientException e) {
       String version = applied.getMetadata().getResourceVersion();
-      if (e.getCode() != UNPROCESSABLE
+      if (e.getCode() != ServerRejection.UNPROCESSABLE
           || read(applied)
               .filter(now -> now.getMetadata().getResourceVersion().equals(version))
               .isPresent()) {
@@ -155,13 +143,14 @@ final class ObjectWriter {
             client.getKubernetesSerialization().asJson(operations));
   }
 
+  /** An object with a changed immutable field is accepted, because it will be recreated. */
   void dryRun(HasMetadata desired) {
     try {
       DryRun.apply(desired, fieldManager.name(), client);
     } catch (KubernetesClientException e) {
-      // an object with an immutable field is recreated
-      if (!ImmutableFieldException.isCauseOf(e)) {
-        throw e.getCode() == UNPROCESSABLE ? new RefusedObjectException(desired, e) : e;
+      RuntimeException rejection = new ServerRejection(client).classify(e, desired);
+      if (!(rejection instanceof ImmutableFieldException)) {
+        throw rejection;
       }
     }
   }

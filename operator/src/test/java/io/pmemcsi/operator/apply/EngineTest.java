@@ -5,10 +5,21 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
+import io.fabric8.kubernetes.api.model.DeletionPropagation;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfigurationBuilder;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.apps.DaemonSetBuilder;
+import io.fabric8.kubernetes.api.model.apps.DaemonSetSpecBuilder;
+import io.fabric8.kubernetes.api.model.rbac.RoleBinding;
+import io.fabric8.kubernetes.api.model.rbac.RoleBindingBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -23,7 +34,15 @@ class EngineTest {
   private static final Owner OTHER = new Owner("example.com/v1", "Thing", "ns", "b", "uid-b");
 
   private final KubernetesSerialization serialization = new KubernetesSerialization();
-  private final Engine engine = new Engine(new OwnershipLabels("example.com"), "me", serialization);
+  private Instant now = Instant.parse("2030-01-01T00:00:00Z");
+  private final InstantSource clock = () -> now;
+  private final Engine engine =
+      new Engine(
+          new OwnershipLabels("example.com"),
+          "me",
+          LabelRetention.KEEP,
+          serialization,
+          clock.withZone(ZoneOffset.UTC));
   private final Memory cluster = new Memory();
 
   @Test
@@ -210,6 +229,75 @@ class EngineTest {
   }
 
   @Test
+  void objectsAreWrittenInTheOrderOfTheirStagesAndRemovedInReverse() {
+    apply(OWNER, webhook("hook"), daemonSet("pods"), binding("binding"), map("account", "1"));
+    engine.remove(OWNER, cluster);
+
+    assertThat(cluster.calls)
+        .filteredOn(call -> !call.startsWith("claim"))
+        .containsExactly(
+            "create account",
+            "create binding",
+            "create pods",
+            "create hook",
+            "delete hook",
+            "delete pods",
+            "delete binding",
+            "delete account");
+  }
+
+  @Test
+  void removalKeepsAccountsAndBindingsUntilPodsAreGone() {
+    apply(OWNER, map("account", "1"), binding("binding"), daemonSet("pods"));
+    cluster.withPods = Set.of("pods");
+
+    for (int reconciliation = 0; reconciliation < 2; reconciliation++) {
+      Outcome outcome = engine.remove(OWNER, cluster);
+      assertThat(outcome.complete()).isFalse();
+      assertThat(outcome.pending()).extracting(ObjectRef::name).containsExactly("pods");
+      assertThat(cluster.objects).containsKeys("account", "binding", "pods");
+    }
+    cluster.objects.remove("pods");
+
+    assertThat(engine.remove(OWNER, cluster).complete()).isTrue();
+    assertThat(cluster.objects).isEmpty();
+  }
+
+  @Test
+  void removalDoesNotWaitForPodsAfterTheirGracePeriod() {
+    DaemonSet daemonSet = daemonSet("pods");
+    daemonSet.setSpec(
+        new DaemonSetSpecBuilder()
+            .withNewTemplate()
+            .withNewSpec()
+            .withTerminationGracePeriodSeconds(100L)
+            .endSpec()
+            .endTemplate()
+            .build());
+    apply(OWNER, map("account", "1"), daemonSet);
+    cluster.withPods = Set.of("pods");
+    engine.remove(OWNER, cluster);
+
+    now = now.plusSeconds(120);
+    assertThat(engine.remove(OWNER, cluster).complete()).isFalse();
+    now = now.plusSeconds(20);
+
+    assertThat(engine.remove(OWNER, cluster).complete()).isTrue();
+    assertThat(cluster.objects).containsOnlyKeys("pods");
+  }
+
+  @Test
+  void workloadWithAChangedImmutableFieldDoesNotWaitForItsPods() {
+    apply(OWNER, daemonSet("pods"));
+    cluster.immutable = true;
+    cluster.withPods = Set.of("pods");
+    DaemonSet changed = daemonSet("pods");
+    changed.getMetadata().setAnnotations(Map.of("changed", "yes"));
+
+    assertThat(apply(OWNER, changed).recreated()).hasSize(1);
+  }
+
+  @Test
   void onlyOwnedObjectsAreReleased() {
     apply(OWNER, map("one", "1"));
     cluster.objects.put("other", map("other", "1"));
@@ -292,6 +380,32 @@ class EngineTest {
     assertThat(cluster.calls).isEmpty();
   }
 
+  private static DaemonSet daemonSet(String name) {
+    return new DaemonSetBuilder()
+        .withNewMetadata()
+        .withName(name)
+        .withNamespace("ns")
+        .endMetadata()
+        .build();
+  }
+
+  private static RoleBinding binding(String name) {
+    return new RoleBindingBuilder()
+        .withNewMetadata()
+        .withName(name)
+        .withNamespace("ns")
+        .endMetadata()
+        .build();
+  }
+
+  private static MutatingWebhookConfiguration webhook(String name) {
+    return new MutatingWebhookConfigurationBuilder()
+        .withNewMetadata()
+        .withName(name)
+        .endMetadata()
+        .build();
+  }
+
   private static ConfigMap map(String name, String value) {
     return new ConfigMapBuilder()
         .withNewMetadata()
@@ -303,13 +417,14 @@ class EngineTest {
   }
 
   /** Objects in memory, compared as a whole. */
-  private static final class Memory implements Cluster {
+  private final class Memory implements Cluster {
     private final Map<String, HasMetadata> objects = new LinkedHashMap<>();
     private final List<String> calls = new ArrayList<>();
     private Optional<String> appearing = Optional.empty();
     private Optional<String> refused = Optional.empty();
     private Set<String> uncached = Set.of();
     private Set<String> backingOff = Set.of();
+    private Set<String> withPods = Set.of();
     private boolean immutable;
 
     HasMetadata object(String name) {
@@ -384,9 +499,15 @@ class EngineTest {
     }
 
     @Override
-    public boolean delete(HasMetadata actual) {
-      calls.add("delete " + actual.getMetadata().getName());
-      objects.remove(actual.getMetadata().getName());
+    public boolean delete(HasMetadata actual, DeletionPropagation propagation) {
+      String name = actual.getMetadata().getName();
+      calls.add("delete " + name);
+      if (propagation == DeletionPropagation.FOREGROUND && withPods.contains(name)) {
+        actual.getMetadata().setDeletionTimestamp(now.toString());
+        actual.getMetadata().setFinalizers(List.of("foregroundDeletion"));
+        return false;
+      }
+      objects.remove(name);
       return true;
     }
 

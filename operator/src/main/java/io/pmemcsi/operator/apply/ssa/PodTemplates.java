@@ -8,11 +8,11 @@ import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import java.util.Optional;
 
 /** The pod templates of workloads. */
-final class PodTemplates {
+public final class PodTemplates {
 
   private PodTemplates() {}
 
-  static Optional<PodTemplateSpec> of(HasMetadata object) {
+  public static Optional<PodTemplateSpec> of(HasMetadata object) {
     return switch (object) {
       case Deployment workload when workload.getSpec() != null ->
           Optional.ofNullable(workload.getSpec().getTemplate());

@@ -70,7 +70,7 @@ record ObservedStatus(
   /** The same while objects are on their way out that somebody else still holds. */
   ObservedStatus waitingFor(List<ObjectRef> objects) {
     String held =
-        "waiting until %s is gone: somebody else's finalizer holds it"
+        "waiting until %s is deleted: its pods may still terminate, or a finalizer may hold it"
             .formatted(objects.stream().map(ObjectRef::toString).collect(Collectors.joining(", ")));
     return notDeployed(held);
   }

@@ -303,7 +303,7 @@ final class TemplateReconciliation {
   }
 
   static String waiting(Outcome outcome) {
-    return "waiting until %s is gone: somebody else's finalizer may hold it"
+    return "waiting until %s is deleted: its pods may still terminate, or a finalizer may hold it"
         .formatted(
             outcome.pending().stream().map(ObjectRef::toString).collect(Collectors.joining(", ")));
   }

@@ -52,6 +52,7 @@ public record WorkerNode(
 
   boolean runsRevision(String revision) {
     return desired
-        && driverPods.stream().anyMatch(pod -> !pod.terminating() && pod.revision().equals(revision));
+        && driverPods.stream()
+            .anyMatch(pod -> !pod.terminating() && pod.revision().equals(revision));
   }
 }

@@ -1,0 +1,57 @@
+package io.pmemcsi.operator.apply;
+
+import static java.net.HttpURLConnection.HTTP_CONFLICT;
+import static java.net.HttpURLConnection.HTTP_INTERNAL_ERROR;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.StatusCause;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.util.List;
+import java.util.Set;
+
+/** What a failed apply means. */
+record ServerRejection(KubernetesClient client) {
+
+  static final int UNPROCESSABLE = 422;
+
+  /** The reasons with which the server rejects changes of immutable fields. */
+  private static final Set<String> FIELD_REASONS =
+      Set.of("FieldValueInvalid", "FieldValueForbidden");
+
+  /** The exception to throw instead. */
+  RuntimeException classify(KubernetesClientException e, HasMetadata desired) {
+    if (e.getCode() != UNPROCESSABLE) {
+      return e;
+    }
+    return isChangeRejected(e) && isAcceptedAsNew(desired)
+        ? new ImmutableFieldException(ObjectRef.of(desired), e)
+        : new RefusedObjectException(desired, e);
+  }
+
+  /** By validation of fields; an admission policy names no field. */
+  private static boolean isChangeRejected(KubernetesClientException e) {
+    var details = e.getStatus() == null ? null : e.getStatus().getDetails();
+    List<StatusCause> causes = details == null ? List.of() : details.getCauses();
+    return !causes.isEmpty()
+        && causes.stream()
+            .allMatch(
+                cause -> cause.getField() != null && FIELD_REASONS.contains(cause.getReason()));
+  }
+
+  /**
+   * Whether the object is valid by itself, so that only the change is not: the server validates a
+   * new object before it notices that the name is taken.
+   */
+  private boolean isAcceptedAsNew(HasMetadata desired) {
+    try {
+      client.raw(ApiPath.ofCollection(desired) + "?dryRun=All", "POST", desired);
+      return true;
+    } catch (KubernetesClientException e) {
+      if (e.getCode() < 1 || e.getCode() >= HTTP_INTERNAL_ERROR) {
+        throw e;
+      }
+      return e.getCode() == HTTP_CONFLICT;
+    }
+  }
+}
