@@ -71,7 +71,7 @@ class DeletionIT extends OneOperator {
 
   /** A finalizer stands in for a kubelet that stops the containers. */
   @Test
-  void accountsAndPermissionsStayUntilThePodsAreGone() {
+  void accountsAndPermissionsStayUntilThePodsAreDeleted() {
     driver.create("");
     driver.awaitPhase("Initializing");
     DaemonSet daemonSet = driver.daemonSet().get();

@@ -22,7 +22,6 @@ import io.pmemcsi.api.template.Draining;
 import io.pmemcsi.api.template.NodeUpdate;
 import io.pmemcsi.api.template.NodeUpdateStrategy;
 import io.pmemcsi.operator.facts.KubernetesVersion;
-import io.pmemcsi.operator.rollout.draining.DrainAnnotation;
 import io.pmemcsi.operator.rollout.draining.NodeUpdates;
 import io.pmemcsi.operator.rollout.draining.UpdateRequest;
 import io.pmemcsi.operator.tools.install.OperatorInstallation;
@@ -566,7 +565,9 @@ final class DrainingStage {
     return nodes(
         node -> {
           Map<String, String> annotations = node.getMetadata().getAnnotations();
-          return annotations != null && !DrainAnnotation.of(annotations).isEmpty();
+          return annotations != null
+              && annotations.keySet().stream()
+                  .anyMatch(key -> key.startsWith("node-update.csidriver.storage.openshift.io/"));
         });
   }
 

@@ -114,7 +114,7 @@ public final class ApiCluster<P extends HasMetadata> implements Cluster {
     return created;
   }
 
-  /** Values that the server defaulted must not count as ours: other managers may change them. */
+  /** Values that the server defaulted must not be owned: other managers may change them. */
   @Override
   public void claimFields(HasMetadata created, HasMetadata desired) {
     if (!matches(created, desired)) {

@@ -1,9 +1,9 @@
 package io.pmemcsi.operator.apply;
 
 /** The API server rejects a change of an immutable field. */
-public final class ImmutableFieldException extends RuntimeException {
+final class ImmutableFieldException extends RuntimeException {
 
-  public ImmutableFieldException(ObjectRef object, Throwable cause) {
+  ImmutableFieldException(ObjectRef object, Throwable cause) {
     super(object + " has an immutable field and must be recreated: " + cause.getMessage(), cause);
   }
 }

@@ -1,16 +1,16 @@
 package io.pmemcsi.operator.apply;
 
 /** An object with a desired name exists, but the owner does not own it. */
-public final class NotOwnedException extends RuntimeException {
+final class NotOwnedException extends RuntimeException {
 
   private final transient ObjectRef object;
 
-  public NotOwnedException(ObjectRef object) {
+  NotOwnedException(ObjectRef object) {
     super(object + " exists and is not owned by this resource");
     this.object = object;
   }
 
-  public ObjectRef object() {
+  ObjectRef object() {
     return object;
   }
 }

@@ -75,8 +75,8 @@ public record OwnershipLabels(String domain) {
   }
 
   /**
-   * Whether a user copied this object from one of ours, labels included, for example with {@code
-   * kubectl get -o yaml}: our field manager never wrote it.
+   * Whether a user copied this object from an owned one, labels included, for example with {@code
+   * kubectl get -o yaml}: the field manager never wrote it.
    */
   static boolean isCopy(HasMetadata object, String fieldManager) {
     var writers = object.getMetadata().getManagedFields();

@@ -76,10 +76,11 @@ final class StagedDeletion {
         .map(ObjectRef::of)
         .forEach(pending::add);
     List<HasMetadata> existing = objects.stream().filter(object -> !isTerminating(object)).toList();
-    List<Boolean> gone = cluster.sendAll(existing, object -> cluster.delete(object, propagation));
+    List<Boolean> results =
+        cluster.sendAll(existing, object -> cluster.delete(object, propagation));
     for (int i = 0; i < existing.size(); i++) {
       deleted.add(ObjectRef.of(existing.get(i)));
-      if (!gone.get(i)) {
+      if (!results.get(i)) {
         pending.add(ObjectRef.of(existing.get(i)));
       }
     }

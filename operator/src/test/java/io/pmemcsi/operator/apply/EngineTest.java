@@ -247,7 +247,7 @@ class EngineTest {
   }
 
   @Test
-  void removalKeepsAccountsAndBindingsUntilPodsAreGone() {
+  void removalKeepsAccountsAndBindingsUntilPodsAreDeleted() {
     apply(OWNER, map("account", "1"), binding("binding"), daemonSet("pods"));
     cluster.withPods = Set.of("pods");
 

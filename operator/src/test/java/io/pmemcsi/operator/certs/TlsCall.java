@@ -20,7 +20,7 @@ import javax.net.ssl.SSLServerSocket;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManagerFactory;
 
-/** A real TLS connection between somebody who trusts a bundle and a server with a certificate. */
+/** A real TLS connection from a client that trusts a bundle to a server with a certificate. */
 public final class TlsCall {
 
   private static final char[] NO_PASSWORD = {};
@@ -63,7 +63,7 @@ public final class TlsCall {
     try (var socket = (SSLSocket) listening.accept()) {
       socket.startHandshake();
     } catch (IOException _) {
-      // the client tells what went wrong
+      // the client reports the failure
     }
   }
 

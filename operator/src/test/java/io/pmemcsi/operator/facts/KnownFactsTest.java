@@ -13,12 +13,12 @@ class KnownFactsTest {
 
   private Instant now = Instant.parse("2030-01-01T00:00:00Z");
   private final InstantSource clock = () -> now;
-  private final AtomicInteger asked = new AtomicInteger();
+  private final AtomicInteger reads = new AtomicInteger();
   private final KnownFacts facts =
       new KnownFacts(
           () ->
               ClusterFacts.assumed(
-                  new KubernetesVersion(1, 30 + asked.getAndIncrement()), "ns", "image"),
+                  new KubernetesVersion(1, 30 + reads.getAndIncrement()), "ns", "image"),
           clock.withZone(ZoneOffset.UTC));
 
   @Test

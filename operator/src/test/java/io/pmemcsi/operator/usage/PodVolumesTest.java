@@ -58,7 +58,7 @@ class PodVolumesTest {
         .isTrue();
     assertThat(mounted("{managedFields: [{time: \"%s\"}]}".formatted(LONG_AGO), "{phase: Failed}"))
         .isFalse();
-    assertThat(mounted("{}", "{phase: Failed}")).as("nobody knows when").isTrue();
+    assertThat(mounted("{}", "{phase: Failed}")).as("without a time").isTrue();
   }
 
   private static String ended(String time) {

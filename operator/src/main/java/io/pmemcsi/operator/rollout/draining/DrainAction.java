@@ -1,7 +1,7 @@
 package io.pmemcsi.operator.rollout.draining;
 
 /** An action on a node. Waiting is no action: the next reconciliation plans again. */
-public sealed interface DrainAction {
+sealed interface DrainAction {
 
   WorkerNode node();
 

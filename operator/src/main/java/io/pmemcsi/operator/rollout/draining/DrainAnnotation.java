@@ -20,25 +20,24 @@ import java.util.stream.Collectors;
  * @param since when the step began
  * @param cordoned whether the operator cordoned the node; otherwise it was cordoned before
  */
-public record DrainAnnotation(
-    String owner, String resource, Step step, Instant since, boolean cordoned) {
+record DrainAnnotation(String owner, String resource, Step step, Instant since, boolean cordoned) {
 
   /** The prefix of the annotation's key; the rest is the name of the driver. */
-  public static final String PREFIX = "node-update.csidriver.storage.openshift.io/";
+  static final String PREFIX = "node-update.csidriver.storage.openshift.io/";
 
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  public DrainAnnotation {
+  DrainAnnotation {
     since = since.truncatedTo(ChronoUnit.MILLIS);
   }
 
   /** The key for a driver. */
-  public static String key(String driver) {
+  static String key(String driver) {
     return PREFIX + driver;
   }
 
   /** The value of the annotation. */
-  public String text() {
+  String text() {
     return JSON.createObjectNode()
         .put("owner", owner)
         .put("resource", resource)
@@ -52,7 +51,7 @@ public record DrainAnnotation(
    * Reads an annotation. An unreadable one gets an unknown owner, so that its node is released
    * instead of staying cordoned for ever.
    */
-  public static DrainAnnotation parse(String text) {
+  static DrainAnnotation parse(String text) {
     try {
       JsonNode read = JSON.readTree(text);
       return new DrainAnnotation(
@@ -67,7 +66,7 @@ public record DrainAnnotation(
   }
 
   /** The annotations of a node, by driver. */
-  public static Map<String, DrainAnnotation> of(Map<String, String> annotations) {
+  static Map<String, DrainAnnotation> of(Map<String, String> annotations) {
     return annotations.entrySet().stream()
         .filter(annotation -> annotation.getKey().startsWith(PREFIX))
         .collect(
@@ -86,7 +85,7 @@ public record DrainAnnotation(
   }
 
   /** Namespace and name of the resource, if the annotation has them. */
-  public Optional<String[]> resourceName() {
+  Optional<String[]> resourceName() {
     String[] parts = resource.split("/", -1);
     return parts.length == 2 ? Optional.of(parts) : Optional.empty();
   }

@@ -5,7 +5,7 @@ package io.pmemcsi.operator.rollout.draining;
  *
  * @param revision hash of the pod template
  */
-public record DriverPod(
+record DriverPod(
     String namespace,
     String name,
     String uid,

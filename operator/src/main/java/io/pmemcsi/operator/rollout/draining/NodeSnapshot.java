@@ -11,14 +11,14 @@ import java.util.Optional;
  * @param resource its namespace and name, separated by a slash
  * @param revision hash of the desired template; empty until the DaemonSet controller observed it
  */
-public record NodeSnapshot(
+record NodeSnapshot(
     String driver,
     String owner,
     String resource,
     Optional<String> revision,
     List<WorkerNode> nodes) {
 
-  public NodeSnapshot {
+  NodeSnapshot {
     nodes = List.copyOf(nodes);
   }
 }

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /** The steps of the update of one node. */
-public enum Step {
+enum Step {
   /** The node is cordoned. */
   CORDONED("Cordoned"),
   /** Pods that use volumes of the driver are evicted. */
@@ -25,7 +25,7 @@ public enum Step {
   }
 
   /** The value in status and annotations. */
-  public String text() {
+  String text() {
     return text;
   }
 

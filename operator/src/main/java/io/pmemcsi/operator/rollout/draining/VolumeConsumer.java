@@ -8,11 +8,11 @@ import java.util.Optional;
  * @param terminating whether it has ended or was deleted, so that only its volumes have to be
  *     unmounted
  */
-public record VolumeConsumer(
+record VolumeConsumer(
     String namespace, String name, String uid, Origin origin, boolean terminating) {
 
   /** What created a pod, which decides what happens after its eviction. */
-  public enum Origin {
+  enum Origin {
     /** A controller recreates it on a node that is not cordoned. */
     CONTROLLER,
     /** No controller recreates it. */

@@ -15,7 +15,7 @@ import java.util.Optional;
  * @param mounted names of attachments and of mounted volumes of the driver
  * @param registered whether kubelet has registered the driver
  */
-public record WorkerNode(
+record WorkerNode(
     String name,
     String version,
     boolean ready,
@@ -28,7 +28,7 @@ public record WorkerNode(
     List<String> mounted,
     boolean registered) {
 
-  public WorkerNode {
+  WorkerNode {
     driverPods = List.copyOf(driverPods);
     consumers = List.copyOf(consumers);
     mounted = List.copyOf(mounted);

@@ -69,10 +69,10 @@ class DrainPlannerTest {
   void timeInTheFutureIsReplacedByNow() {
     for (Step step : List.of(Step.CORDONED, Step.EVICTING)) {
       var node = node("a").cordoned().user("web", Origin.CONTROLLER);
-      WorkerNode marked = node.annotation(annotation(step, NOW.plusSeconds(3600), true)).build();
+      WorkerNode annotated = node.annotation(annotation(step, NOW.plusSeconds(3600), true)).build();
 
-      assertThat(DrainPlanner.plan(snapshot(marked), ONE_NODE, NOW).actions())
-          .containsExactly(new DrainAction.SetStep(marked, annotation(step, NOW, true)));
+      assertThat(DrainPlanner.plan(snapshot(annotated), ONE_NODE, NOW).actions())
+          .containsExactly(new DrainAction.SetStep(annotated, annotation(step, NOW, true)));
     }
   }
 
@@ -83,7 +83,7 @@ class DrainPlannerTest {
             .cordoned()
             .annotation(annotation(Step.CORDONED, BEFORE, true))
             .user("web", Origin.CONTROLLER)
-            .terminating("gone-soon")
+            .terminating("terminating")
             .mounted("volume x")
             .build();
 

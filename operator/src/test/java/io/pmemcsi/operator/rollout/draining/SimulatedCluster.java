@@ -200,14 +200,14 @@ final class SimulatedCluster {
       }
       machine.pods.removeIf(
           pod -> {
-            boolean gone = pod.terminatesIn == 0;
-            if (gone && pod.origin == Origin.CONTROLLER) {
+            boolean ended = pod.terminatesIn == 0;
+            if (ended && pod.origin == Origin.CONTROLLER) {
               unscheduled.add(new Application("app-" + applications++, pod.origin));
             }
-            if (gone) {
+            if (ended) {
               machine.detachIn = 1 + random.nextInt(3);
             }
-            return gone;
+            return ended;
           });
       machine.pods.stream().filter(pod -> pod.terminatesIn > 0).forEach(pod -> pod.terminatesIn--);
       if (machine.detachIn > 0 && machine.pods.isEmpty()) {
