@@ -50,6 +50,7 @@ final class CsiServices {
     Path state = settings.statePath();
     CommandRunner runner = host.commands();
     Mounts mounts = new Mounts(runner, host.mounts(), state.resolve("binding"));
+    mounts.removeIntermediates();
     DeviceUsers users = new DeviceUsers(mounts);
     Signatures signatures = new Signatures(runner);
     LoopDevices loops = new LoopDevices(host.loops());

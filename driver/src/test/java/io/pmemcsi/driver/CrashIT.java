@@ -136,13 +136,13 @@ class CrashIT {
   @ParameterizedTest
   @EnumSource(Crash.When.class)
   void aMountedVolume(Crash.When when) throws IOException {
-    killEverywhere(mounted(Map.of(), "ext4", 16), when, 27, 1);
+    killEverywhere(mounted(Map.of(), "ext4", 16), when, 18, 1);
   }
 
   @ParameterizedTest
   @EnumSource(Crash.When.class)
   void aVolumeWithTheOtherFilesystem(Crash.When when) throws IOException {
-    killEverywhere(mounted(Map.of(), "xfs", 300), when, 27, 8);
+    killEverywhere(mounted(Map.of(), "xfs", 300), when, 18, 8);
   }
 
   @ParameterizedTest
@@ -188,7 +188,7 @@ class CrashIT {
     killEverywhere(
         mounted(Map.of("kataContainers", "true"), "ext4", 16),
         when,
-        36,
+        30,
         when == Crash.When.AFTER ? 2 : 8);
   }
 

@@ -19,6 +19,7 @@ import io.pmemcsi.driver.linux.mount.MountTable;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Nested;
@@ -83,6 +84,45 @@ class NodePublishConformanceIT extends SharedDriver {
         assertThat(scratch.mounts()).isEmpty();
       } finally {
         Files.delete(link);
+      }
+    }
+
+    /** The kernel would follow it, and unmounting does not. */
+    @Test
+    void aPathThatIsASymbolicLinkIsRefusedByAllCalls() throws IOException {
+      Path real = Files.createDirectory(scratch.pod("real"));
+      Path link = Files.createSymbolicLink(scratch.pod("link"), real);
+      Path dangling = Files.createSymbolicLink(scratch.pod("dangling"), scratch.pod("missing"));
+      Volume volume = csi.create("pvc", 16 * MIB);
+      String id = volume.getVolumeId();
+      csi.stage(volume, staging(), mount("ext4"));
+      try {
+        for (Path path : List.of(link, dangling)) {
+          assertThatCall(() -> csi.stage(volume, path, mount("ext4")))
+              .fails(Code.INVALID_ARGUMENT, "staging_target_path")
+              .saying("is a symbolic link");
+          assertThatCall(() -> csi.unstage(id, path))
+              .fails(Code.INVALID_ARGUMENT, "is a symbolic link");
+          for (VolumeCapability capability : List.of(mount("ext4"), block())) {
+            assertThatCall(() -> csi.publish(volume, staging(), path, capability))
+                .fails(Code.INVALID_ARGUMENT, "target_path")
+                .saying("is a symbolic link");
+          }
+          assertThatCall(() -> csi.unpublish(id, path))
+              .fails(Code.INVALID_ARGUMENT, "is a symbolic link");
+          assertThatCall(
+                  () ->
+                      csi.publish(
+                          Calls.ephemeral("csi-link", path, mount("ext4"), Map.of("size", "16Mi"))))
+              .fails(Code.INVALID_ARGUMENT, "is a symbolic link");
+        }
+        assertThat(scratch.mounts()).containsExactly(staging());
+        assertThat(link).isSymbolicLink();
+      } finally {
+        csi.unstage(id, staging());
+        Files.delete(dangling);
+        Files.delete(link);
+        Files.delete(real);
       }
     }
 
@@ -239,18 +279,17 @@ class NodePublishConformanceIT extends SharedDriver {
     }
 
     @Test
-    void aStateFolderThatTakesNoNoteIsToldInWords() throws IOException {
+    void aReadOnlyMountNeedsNoNote() throws IOException {
       Volume volume = staged();
       Path notes = scratch.state().resolve("unfinished");
       Files.deleteIfExists(notes);
       Files.createFile(notes);
 
-      assertThatCall(() -> csi.publish(good(volume).setReadonly(true)))
-          .fails(Code.INTERNAL, "cannot note the state of " + target())
-          .saying(notes + ": something else is there");
+      csi.publish(good(volume).setReadonly(true));
 
-      Files.delete(notes);
+      assertThat(notes).isRegularFile();
       csi.unpublish(volume.getVolumeId(), target());
+      Files.delete(notes);
       unstage(volume);
     }
 

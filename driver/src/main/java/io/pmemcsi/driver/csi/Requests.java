@@ -11,6 +11,7 @@ import io.pmemcsi.driver.volume.ParameterSource;
 import io.pmemcsi.driver.volume.SizeRange;
 import io.pmemcsi.driver.volume.VolumeParameters;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
@@ -94,7 +95,14 @@ final class Requests {
 
   /** A path where something is or will be mounted, as the kernel tells it. */
   static Path mountPoint(String field, String value) {
-    return withoutLinks(path(field, value));
+    Path path = withoutLinks(path(field, value));
+    if (Files.isSymbolicLink(path)) {
+      // the kernel would mount where the link leads to, and nothing would find that mount again
+      throw invalid(
+          "%s \"%s\" is a symbolic link: name the directory or file that it leads to"
+              .formatted(field, escaped(value)));
+    }
+    return path;
   }
 
   /** Mount tables show what links lead to; the last name must not be one. */

@@ -5,20 +5,16 @@ import io.pmemcsi.driver.device.VolumeId;
 import io.pmemcsi.driver.state.StateFiles;
 import io.pmemcsi.driver.volume.VolumeException;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Notes about mounts that take more than one step.
- *
- * <p>A bind mount gets its options in a second step. Whoever is killed between leaves a writable
- * mount where a read-only one was asked for; the note tells the next call that it is unfinished and
- * not somebody else's.
+ * Notes that earlier releases wrote about bind mounts whose options they set in a second step. A
+ * note that a killed driver left marks a mount that may lack its options.
  */
 public final class PendingMounts {
 
-  /** Where the notes are, in the state folder. */
+  /** Where the notes are, in the state directory. */
   public static final String FOLDER = "unfinished";
 
   private final Path folder;
@@ -29,38 +25,24 @@ public final class PendingMounts {
     this.files = files;
   }
 
-  void set(Path target) {
-    change(
-        target,
-        () -> {
-          Files.createDirectories(folder);
-          files.write(file(target), target.toString().getBytes(StandardCharsets.UTF_8));
-        });
-  }
-
   boolean isSet(Path target) {
     return Files.exists(file(target));
   }
 
   void clear(Path target) {
-    change(target, () -> files.delete(file(target)));
+    if (!isSet(target)) {
+      return;
+    }
+    try {
+      files.delete(file(target));
+    } catch (IOException e) {
+      throw new VolumeException.Failed(
+          "cannot remove the note about the mount at %s: %s".formatted(target, Reason.withFile(e)));
+    }
   }
 
   private Path file(Path target) {
     // the id of a name is a file name for any text
     return folder.resolve(VolumeId.fromName(target.toString()).value());
-  }
-
-  private interface Change {
-    void run() throws IOException;
-  }
-
-  private static void change(Path target, Change change) {
-    try {
-      change.run();
-    } catch (IOException e) {
-      throw new VolumeException.Failed(
-          "cannot note the state of %s: %s".formatted(target, Reason.withFile(e)));
-    }
   }
 }

@@ -6,6 +6,7 @@ import io.pmemcsi.driver.linux.block.BlockDevices;
 import io.pmemcsi.driver.linux.block.DeviceNumber;
 import io.pmemcsi.driver.linux.exec.Cancellation;
 import io.pmemcsi.driver.linux.mount.FilesystemType;
+import io.pmemcsi.driver.linux.mount.MountAttributes;
 import io.pmemcsi.driver.linux.mount.MountEntry;
 import io.pmemcsi.driver.linux.mount.MountOptions;
 import io.pmemcsi.driver.linux.mount.Mounts;
@@ -40,6 +41,7 @@ public final class Publishing {
   private final DeviceUsers usages;
   private final KataVolumes kata;
   private final PendingMounts unfinished;
+  private final LegacyBindMounts legacyMounts = new LegacyBindMounts();
 
   public Publishing(
       Volumes volumes,
@@ -188,6 +190,7 @@ public final class Publishing {
     }
     MountPoints.remove(target);
     unfinished.clear(target);
+    legacyMounts.unpublished(target);
   }
 
   private void publishBlock(
@@ -198,8 +201,10 @@ public final class Publishing {
               .formatted(entry.id()));
     }
     refuseSecondWriter(entry, device, access, Optional.empty(), target);
+    List<String> options = readOnly ? List.of("ro") : List.of();
+    unmountLegacy(device, target, options);
     Optional<MountEntry> there = mounts.table().at(target);
-    if (there.isPresent() && !isUnfinished(target)) {
+    if (there.isPresent()) {
       if (!BlockDevices.isNodeOf(target, DeviceUsers.number(device))) {
         throw new VolumeException.Incompatible("something else is mounted at %s".formatted(target));
       }
@@ -208,7 +213,7 @@ public final class Publishing {
     }
     formatter.recordRawUse(entry);
     MountPoints.createFile(target);
-    bind(device.path(), target, readOnly ? List.of("ro") : List.of());
+    bind(device.path(), target, options);
   }
 
   private void publishStaged(
@@ -226,10 +231,15 @@ public final class Publishing {
     List<String> options = options(access, readOnly);
     if (entry.parameters().kataContainers()) {
       kata.publish(entry, target, access, options, host -> mounts.bind(staging, host));
-    } else if (isUnfinished(target)
-        || !volumeMounts.isMounted(entry, device, target, ofTheMount(access, options), readOnly)) {
+      return;
+    }
+    // all other options are those of the filesystem, which has them since it was staged
+    List<String> perMount = MountAttributes.perMountOptions(options);
+    unmountLegacy(device, target, perMount);
+    Access.Mount bound = new Access.Mount(access.type(), perMount, access.singleWriter());
+    if (!volumeMounts.isMounted(entry, device, target, bound, readOnly)) {
       MountPoints.createDirectory(target);
-      bind(staging, target, Mounts.ofTheMount(options));
+      bind(staging, target, perMount);
     }
   }
 
@@ -275,22 +285,29 @@ public final class Publishing {
   }
 
   private void bind(Path source, Path target, List<String> options) {
-    while (isUnfinished(target) && mounts.table().at(target).isPresent()) {
-      mounts.unmount(target);
+    mounts.bind(source, target, options);
+    legacyMounts.published(target);
+  }
+
+  /** Unmounts what an earlier release mounted at a target without the options of the request. */
+  private void unmountLegacy(Device device, Path target, List<String> options) {
+    Optional<MountEntry> there = mounts.table().at(target);
+    boolean legacy =
+        unfinished.isSet(target)
+            || there.filter(mount -> legacyMounts.matches(mount, options)).isPresent();
+    if (there.isPresent() && legacy && isOf(device, target, there.get())) {
+      LOG.atInfo()
+          .addKeyValue("path", target)
+          .addKeyValue("options", String.join(",", options))
+          .log("Replacing a mount of an earlier release that lacks mount options.");
+      volumeMounts.unmountAll(target, Optional.of(DeviceUsers.number(device)));
     }
-    if (options.isEmpty()) {
-      mounts.bind(source, target);
-      unfinished.clear(target);
-      return;
-    }
-    unfinished.set(target);
-    mounts.bind(source, target);
-    mounts.remountBound(target, options);
     unfinished.clear(target);
   }
 
-  private boolean isUnfinished(Path target) {
-    return unfinished.isSet(target);
+  private static boolean isOf(Device device, Path target, MountEntry mount) {
+    DeviceNumber number = DeviceUsers.number(device);
+    return mount.number().equals(number) || BlockDevices.isNodeOf(target, number);
   }
 
   private void refuseSecondWriter(
@@ -322,11 +339,6 @@ public final class Publishing {
       options.add("ro");
     }
     return options;
-  }
-
-  /** What is wanted of a bind mount; all else was wanted of the filesystem when it was staged. */
-  private static Access.Mount ofTheMount(Access.Mount access, List<String> options) {
-    return new Access.Mount(access.type(), Mounts.ofTheMount(options), access.singleWriter());
   }
 
   private static Path required(Optional<Path> staging) {

@@ -22,7 +22,7 @@ record IntermediateMounts(Path directory, Mounts mounts) {
     Path intermediate = create(source);
     try {
       mounts.bind(source, intermediate);
-      mounts.remountBound(intermediate, options);
+      mounts.remount(intermediate, options);
       mounts.bind(intermediate, target);
     } finally {
       Cancellation.shielded(() -> remove(intermediate));

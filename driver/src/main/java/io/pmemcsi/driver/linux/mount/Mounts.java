@@ -112,7 +112,7 @@ public final class Mounts {
   }
 
   /** Changes the options of a bind mount, in this mount namespace only. */
-  public void remountBound(Path target, List<String> options) {
+  void remount(Path target, List<String> options) {
     runner.run(
         Command.of(
             "mount",
@@ -120,11 +120,6 @@ public final class Mounts {
             "-o",
             "remount,bind," + String.join(",", options),
             target.toString()));
-  }
-
-  /** Those of the options that a bind mount needs for itself. */
-  public static List<String> ofTheMount(List<String> options) {
-    return MountAttributes.perMountOptions(options);
   }
 
   /**
