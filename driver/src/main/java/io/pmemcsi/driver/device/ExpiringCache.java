@@ -6,43 +6,54 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
- * What a slow tool has said, kept until it is a minute old, doubtful, or does not fit what somebody
- * wants to do. To be used under the owner's lock.
+ * The output of a slow tool, kept until it expires, is invalidated, or does not fit what a caller
+ * needs. Loading and changing need the owner's lock; {@link #last} does not.
  */
 public final class ExpiringCache<T> {
-  /** Others may change things behind our back, so nothing is believed for longer. */
-  private static final long MEMORY_NANOS = Duration.ofMinutes(1).toNanos();
+  /** Other programs may change things, so nothing is trusted for longer. */
+  private static final long VALIDITY_NANOS = Duration.ofMinutes(1).toNanos();
 
-  private final Supplier<T> question;
-  private Optional<T> answer = Optional.empty();
-  private long askedAt;
+  private final Supplier<T> loader;
+  private volatile Optional<T> last = Optional.empty();
+  private boolean valid;
+  private long loadedAt;
 
-  public ExpiringCache(Supplier<T> question) {
-    this.question = question;
+  public ExpiringCache(Supplier<T> loader) {
+    this.loader = loader;
   }
 
-  /** What is remembered if it is plausible, else a fresh answer. */
-  public T where(Predicate<T> plausible) {
-    boolean young = System.nanoTime() - askedAt < MEMORY_NANOS;
-    return answer.filter(plausible).filter(_ -> young).orElseGet(this::ask);
+  /** The cached value if it is valid and plausible, else one that is loaded now. */
+  public T getIf(Predicate<T> plausible) {
+    boolean usable = valid && System.nanoTime() - loadedAt < VALIDITY_NANOS;
+    return last.filter(_ -> usable).filter(plausible).orElseGet(this::refresh);
   }
 
-  /** A fresh answer. */
-  public T ask() {
-    forget();
-    T fresh = question.get();
-    answer = Optional.of(fresh);
-    askedAt = System.nanoTime();
-    return fresh;
+  /** Loads the value. */
+  public T refresh() {
+    invalidate();
+    T loaded = loader.get();
+    last = Optional.of(loaded);
+    valid = true;
+    loadedAt = System.nanoTime();
+    return loaded;
   }
 
-  /** Our own change went well, so this is how things are now. */
+  /** Replaces the value after a change of our own that succeeded. */
   public void update(T now) {
-    answer = Optional.of(now);
+    last = Optional.of(now);
+    valid = true;
   }
 
-  /** After a failure nobody knows. */
-  public void forget() {
-    answer = Optional.empty();
+  /** Forces the next {@link #getIf} to load, because a change failed halfway. */
+  public void invalidate() {
+    valid = false;
+  }
+
+  /**
+   * The value that was loaded last, whatever its age; for readers that must not wait for the lock
+   * and confirm themselves what they find.
+   */
+  public Optional<T> last() {
+    return last;
   }
 }

@@ -29,7 +29,9 @@ public final class RecordedTools implements CommandRunner {
   }
 
   public RecordedTools fail(String command, String stderr) {
-    return add(command, new CommandResult(1, "", stderr));
+    // lvm2 ends with 5 where a command failed
+    int exit = command.startsWith("lv") || command.startsWith("vg") ? 5 : 1;
+    return add(command, new CommandResult(exit, "", stderr));
   }
 
   private RecordedTools add(String command, CommandResult result) {

@@ -25,11 +25,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Volumes as namespaces that carry the volume's id as their name.
+ * Volumes as namespaces that have the volume's ID as their name.
  *
- * <p>A volume lies in one gap of one region, so that the largest possible volume can be smaller
- * than what is free. The kernel wants one change at a time, so all of them stand behind one lock;
- * erasing does not.
+ * <p>A volume is in one gap of one region, so that the largest possible volume can be smaller than
+ * what is free. The kernel supports one change at a time, so all commands run under one lock;
+ * erasing does not, and a volume that is ready for use is found in the cache without the lock.
  */
 public final class DirectDevices implements DeviceManager {
   private static final Logger LOG = LoggerFactory.getLogger(DirectDevices.class);
@@ -52,10 +52,10 @@ public final class DirectDevices implements DeviceManager {
 
   @Override
   public Capacity capacity() {
-    return locked(() -> capacity(regions.where(_ -> true)));
+    return locked(() -> capacity(regions.getIf(_ -> true)));
   }
 
-  /** What a volume with DAX could have; everything that is free counts, in whichever gap. */
+  /** For volumes with DAX; all free memory counts, in whichever gap. */
   static Capacity capacity(List<Region> regions) {
     long max = 0;
     long available = 0;
@@ -76,7 +76,7 @@ public final class DirectDevices implements DeviceManager {
   public List<Device> list() {
     return locked(
         () ->
-            namespaces(regions.ask())
+            namespaces(regions.refresh())
                 .flatMap(namespace -> device(namespace).stream())
                 .sorted((a, b) -> a.id().compareTo(b.id()))
                 .toList());
@@ -86,7 +86,7 @@ public final class DirectDevices implements DeviceManager {
   public List<VolumeId> incomplete() {
     return locked(
         () ->
-            namespaces(regions.where(_ -> true))
+            namespaces(regions.getIf(_ -> true))
                 .filter(namespace -> device(namespace).isEmpty())
                 .flatMap(namespace -> VolumeId.parse(namespace.name()).stream())
                 .toList());
@@ -105,20 +105,26 @@ public final class DirectDevices implements DeviceManager {
 
   @Override
   public List<String> unavailablePools() {
-    return locked(() -> Region.disabled(regions.ask()));
+    return locked(() -> Region.disabled(regions.refresh()));
   }
 
   @Override
   public Optional<Device> find(VolumeId id) {
-    return locked(
-        () -> {
-          Optional<Namespace> found = namespace(id);
-          if (found.filter(n -> n.isVolume() && n.blockDevice().isEmpty()).isPresent()) {
-            changing("enable the namespace of volume " + id, () -> ndctl.enable(found.get()));
-            return named(regions.ask(), id).flatMap(DirectDevices::device);
-          }
-          return found.flatMap(DirectDevices::device);
-        });
+    return regions
+        .last()
+        .flatMap(known -> named(known, id))
+        .filter(this::isReady)
+        .flatMap(DirectDevices::device)
+        .or(() -> locked(() -> enabledDevice(id)));
+  }
+
+  private Optional<Device> enabledDevice(VolumeId id) {
+    Optional<Namespace> found = namespace(id);
+    if (found.filter(n -> n.isVolume() && n.blockDevice().isEmpty()).isPresent()) {
+      change("enable the namespace of volume " + id, () -> ndctl.enable(found.get()));
+      return named(regions.refresh(), id).flatMap(DirectDevices::device);
+    }
+    return found.flatMap(DirectDevices::device);
   }
 
   @Override
@@ -132,21 +138,21 @@ public final class DirectDevices implements DeviceManager {
     return locked(
         () -> {
           List<Region> now =
-              regions.where(
+              regions.getIf(
                   r -> named(r, id).isEmpty() && !candidates(r, mode, sizeBytes).isEmpty());
           Optional<Namespace> same = named(now, id);
           if (same.isPresent()) {
             if (same.get().isVolume()) {
               throw new DeviceException.Exists(id, same.get().usableBytes());
             }
-            destroy(id, same.get()); // whoever was making it was killed in the middle
+            destroy(id, same.get()); // its creation was interrupted
           }
           List<Region> candidates = candidates(now, mode, sizeBytes);
           if (candidates.isEmpty()) {
             throw new DeviceException.NotEnoughSpace(sizeBytes, largest(now, mode));
           }
           createInFirst(candidates, mode, id, sizeBytes);
-          return named(regions.ask(), id)
+          return named(regions.refresh(), id)
               .flatMap(DirectDevices::device)
               .orElseThrow(() -> new DeviceException.NotFound(id));
         });
@@ -154,7 +160,7 @@ public final class DirectDevices implements DeviceManager {
 
   @Override
   public void delete(VolumeId id, boolean erase) {
-    Optional<Device> device = find(id).or(() -> raw(id));
+    Optional<Device> device = locked(() -> enabledDevice(id)).or(() -> raw(id));
     if (device.isPresent()) {
       eraser.release(device.get(), erase);
     }
@@ -167,7 +173,7 @@ public final class DirectDevices implements DeviceManager {
         });
   }
 
-  /** One that the kernel shows without its structure, half made or damaged: somebody may use it. */
+  /** A namespace that the kernel shows without its structure, incomplete or damaged: it may be in use. */
   private Optional<Device> raw(VolumeId id) {
     return locked(
         () ->
@@ -215,7 +221,7 @@ public final class DirectDevices implements DeviceManager {
         return;
       } catch (ToolFailedException e) {
         Cancellation.shielded(() -> removeLeftover(id));
-        // one that was killed may go on in the kernel: two of one name would be the end of it
+        // one that was killed may go on in the kernel: two of one name are unusable
         boolean itselfEnded = e.reason() == ToolFailedException.Reason.EXIT_CODE;
         if (!itselfEnded || i == candidates.size() - 1) {
           throw new DeviceException.ToolFailed("create a namespace for volume " + id, e);
@@ -223,35 +229,36 @@ public final class DirectDevices implements DeviceManager {
         LOG.atWarn()
             .addKeyValue("region", region.device())
             .addKeyValue("error", e.getMessage())
-            .log("No namespace here, trying the next region.");
+            .log("The namespace was not created in this region, trying the next one.");
       }
     }
   }
 
   /** A failed creation can leave a namespace that has its name but is not ready for use. */
   private void removeLeftover(VolumeId id) {
-    named(regions.ask(), id).ifPresent(n -> destroy(id, n));
+    named(regions.refresh(), id).ifPresent(n -> destroy(id, n));
   }
 
   private void destroy(VolumeId id, Namespace namespace) {
-    changing("remove the namespace of volume " + id, () -> ndctl.destroy(namespace));
+    change("remove the namespace of volume " + id, () -> ndctl.destroy(namespace));
   }
 
-  private void changing(String doing, Runnable change) {
-    regions.forget();
+  private void change(String operation, Runnable command) {
+    regions.invalidate();
     try {
-      change.run();
+      command.run();
     } catch (ToolFailedException e) {
-      throw new DeviceException.ToolFailed(doing, e);
+      throw new DeviceException.ToolFailed(operation, e);
     }
   }
 
   private Optional<Namespace> namespace(VolumeId id) {
-    return named(regions.where(r -> isAbsentOrReady(named(r, id))), id);
+    return named(regions.getIf(r -> named(r, id).map(this::isReady).orElse(true)), id);
   }
 
-  private boolean isAbsentOrReady(Optional<Namespace> namespace) {
-    return namespace.map(n -> n.blockDevice().isPresent() && ndctl.isStill(n)).orElse(true);
+  /** Whether a namespace has its block device, under the name that it had when it was listed. */
+  private boolean isReady(Namespace namespace) {
+    return namespace.blockDevice().isPresent() && ndctl.isStill(namespace);
   }
 
   private static Optional<Namespace> named(List<Region> regions, VolumeId id) {

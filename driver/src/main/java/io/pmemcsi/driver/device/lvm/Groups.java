@@ -9,9 +9,9 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The volume groups in use at one moment, and how they look after a change.
+ * The volume groups in use at one moment, and what they are after a change.
  *
- * @param unreadable the names of those that should be there and that LVM says nothing of
+ * @param unreadable the names of those that should exist and that LVM cannot read
  */
 record Groups(List<Group> all, List<String> unreadable) {
   Groups {
@@ -19,8 +19,8 @@ record Groups(List<Group> all, List<String> unreadable) {
     unreadable = List.copyOf(unreadable);
   }
 
-  /** Whether a volume that is not here is nowhere. */
-  boolean isWhole() {
+  /** Whether a volume that is not here exists nowhere. */
+  boolean isComplete() {
     return unreadable.isEmpty();
   }
 

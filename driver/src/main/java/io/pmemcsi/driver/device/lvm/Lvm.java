@@ -24,7 +24,7 @@ final class Lvm {
     this.runner = runner;
   }
 
-  /** The groups of those names; where only some can be read, those. */
+  /** The groups of those names, as far as they can be read. */
   Groups groups(List<String> names) {
     if (names.isEmpty()) {
       return new Groups(List.of(), List.of()); // LVM would report everything on the node
@@ -36,7 +36,7 @@ final class Lvm {
     }
   }
 
-  /** One that has vanished fails the question for all, and must not take the others with it. */
+  /** A group that does not exist fails the report for all; the others must stay usable. */
   private Groups oneByOne(List<String> names, DeviceException.ToolFailed failure) {
     List<LvmReport.Group> read = new ArrayList<>();
     List<String> unreadable = new ArrayList<>();
@@ -63,10 +63,9 @@ final class Lvm {
     return new Groups(read, unreadable);
   }
 
-  /** Whether LVM itself has said no; one that hangs or was killed says nothing of a group. */
   private static boolean isAnswer(DeviceException.ToolFailed failure) {
     return failure.getCause() instanceof ToolFailedException e
-        && e.reason() == ToolFailedException.Reason.EXIT_CODE;
+        && LvmFailure.classify(e) != LvmFailure.NO_ANSWER;
   }
 
   private List<LvmReport.Group> report(List<String> names) {
@@ -105,7 +104,7 @@ final class Lvm {
         Command.of(Stream.concat(Stream.of("vgchange", "--activate=y"), groups.stream()).toList()));
   }
 
-  /** Does not touch the content: whoever uses a volume first wipes it. */
+  /** Does not touch the content: the caller wipes the volume before its first use. */
   void createVolume(String group, String name, long bytes) {
     runner.run(
         Command.of(
@@ -130,12 +129,12 @@ final class Lvm {
     runner.run(Command.of("lvremove", "--force", "--yes", group + "/" + name));
   }
 
-  /** Old signatures, of LVM too, would come to life again with a new namespace in their place. */
+  /** Old signatures, of LVM too, would become valid again with a new namespace in their place. */
   void wipeSignatures(Path device) {
     runner.run(Command.of("wipefs", "--all", "--force", device.toString()));
   }
 
-  /** Nobody agrees to wipe anything here: a device with a signature on it is refused. */
+  /** LVM refuses a device with a signature on it, because nothing here confirms to wipe it. */
   private void changeGroup(String program, String group, List<Path> devices) {
     List<String> command = new ArrayList<>(List.of(program));
     command.add("--dataalignment=" + NamespaceMode.HUGE_PAGE + "b");
@@ -153,9 +152,9 @@ final class Lvm {
     try {
       return LvmReport.parse(runner.run(command).stdout());
     } catch (ToolFailedException e) {
-      throw new DeviceException.ToolFailed("ask LVM", e);
+      throw new DeviceException.ToolFailed("read the LVM report", e);
     } catch (IOException e) {
-      throw new DeviceException.ToolFailed("understand what LVM says", e);
+      throw new DeviceException.ToolFailed("parse the LVM report", e);
     }
   }
 }

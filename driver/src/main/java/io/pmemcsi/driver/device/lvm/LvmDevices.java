@@ -29,11 +29,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Volumes as logical volumes that carry the volume's id as their name.
+ * Volumes as logical volumes that have the volume's ID as their name.
  *
- * <p>LVM takes one change at a time well and several badly, so all commands stand behind one lock;
- * erasing does not. Asking LVM costs more than changing something, so the groups are remembered,
- * and asked for again after a minute or when what is remembered does not fit the call.
+ * <p>LVM handles one change at a time well and several badly, so all commands run under one lock;
+ * erasing does not. A report of LVM costs more than a change, so the groups are cached, and read
+ * again after a minute or when the cached ones do not fit the call. A device whose node exists is
+ * found in the cache without the lock: the users of a volume must not wait for a command that hangs
+ * for another one.
  */
 public final class LvmDevices implements DeviceManager {
   private static final Logger LOG = LoggerFactory.getLogger(LvmDevices.class);
@@ -41,25 +43,27 @@ public final class LvmDevices implements DeviceManager {
   private final Lvm lvm;
   private final Eraser eraser;
   private final long totalBytes;
-  private final Supplier<List<String>> hidden;
+  private final Supplier<List<String>> unavailable;
   private final ExpiringCache<Groups> groups;
   private final ReentrantLock lock = new ReentrantLock(true);
 
   /**
+   * Manages the volumes of these groups.
+   *
    * @param groupNames the volume groups to use, which all exist at the start
    * @param totalBytes all the persistent memory of this node
-   * @param hidden asks for the places whose volumes are in none of these groups
+   * @param unavailable lists the places whose volumes are in none of these groups
    */
   public LvmDevices(
       CommandRunner runner,
       Eraser eraser,
       List<String> groupNames,
       long totalBytes,
-      Supplier<List<String>> hidden) {
+      Supplier<List<String>> unavailable) {
     this.lvm = new Lvm(runner);
     this.eraser = eraser;
     this.totalBytes = totalBytes;
-    this.hidden = hidden;
+    this.unavailable = unavailable;
     List<String> names = List.copyOf(groupNames);
     this.groups = new ExpiringCache<>(() -> lvm.groups(names));
   }
@@ -71,14 +75,14 @@ public final class LvmDevices implements DeviceManager {
 
   @Override
   public Capacity capacity() {
-    return locked(() -> believed(_ -> true).capacity(totalBytes));
+    return locked(() -> cachedGroups(_ -> true).capacity(totalBytes));
   }
 
   @Override
   public List<Device> list() {
     return locked(
         () ->
-            groups.ask().all().stream()
+            groups.refresh().all().stream()
                 .flatMap(group -> group.volumes().stream())
                 .flatMap(volume -> device(volume).stream())
                 .sorted(Comparator.comparing(Device::id))
@@ -95,15 +99,20 @@ public final class LvmDevices implements DeviceManager {
     return locked(
         () ->
             Stream.concat(
-                    hidden.get().stream(),
-                    believed(_ -> true).unreadable().stream()
+                    unavailable.get().stream(),
+                    cachedGroups(_ -> true).unreadable().stream()
                         .map(group -> group + " (LVM cannot read it)"))
                 .toList());
   }
 
   @Override
   public Optional<Device> find(VolumeId id) {
-    return locked(() -> place(id).flatMap(place -> device(activated(place))));
+    return groups
+        .last()
+        .flatMap(known -> known.find(id.value()))
+        .filter(LvmDevices::isActive)
+        .flatMap(place -> device(place.volume()))
+        .or(() -> locked(() -> activeDevice(id)));
   }
 
   @Override
@@ -112,7 +121,7 @@ public final class LvmDevices implements DeviceManager {
     return locked(
         () -> {
           Groups now =
-              believed(g -> g.find(id.value()).isEmpty() && !g.fitting(sizeBytes).isEmpty());
+              cachedGroups(g -> g.find(id.value()).isEmpty() && !g.fitting(sizeBytes).isEmpty());
           Optional<Place> same = now.find(id.value());
           if (same.isPresent()) {
             throw new DeviceException.Exists(id, same.get().volume().sizeBytes());
@@ -127,12 +136,13 @@ public final class LvmDevices implements DeviceManager {
 
   @Override
   public void delete(VolumeId id, boolean erase) {
-    Optional<Device> device = find(id);
+    // under the lock: what is erased must have the size that the volume has now
+    Optional<Device> device = locked(() -> activeDevice(id));
     if (device.isPresent()) {
       eraser.release(device.get(), erase);
       locked(() -> remove(id));
     } else {
-      locked(() -> requireWhole(id));
+      locked(() -> requireAllReadable(id));
     }
   }
 
@@ -149,12 +159,12 @@ public final class LvmDevices implements DeviceManager {
   public Device expand(VolumeId id, long sizeBytes) {
     return locked(
         () -> {
-          groups.forget();
+          groups.invalidate();
           Place place = place(id).orElseThrow(() -> new DeviceException.NotFound(id));
           if (activated(place).sizeBytes() < sizeBytes) {
             extend(id, place, sizeBytes);
           }
-          return find(id).orElseThrow(() -> new DeviceException.NotFound(id));
+          return activeDevice(id).orElseThrow(() -> new DeviceException.NotFound(id));
         });
   }
 
@@ -170,46 +180,48 @@ public final class LvmDevices implements DeviceManager {
         groups.update(now.with(group, new Volume(id.value(), path, size)));
         return new Device(id, path, size);
       } catch (ToolFailedException e) {
-        groups.forget();
-        refuseStranger(id, e);
+        groups.invalidate();
         tried.add(group.name());
-        // one that was killed may have made the volume, and so may one that failed in the end: two
-        // of one name would be the end of it
-        boolean itselfEnded = e.reason() == ToolFailedException.Reason.EXIT_CODE;
-        if (itselfEnded) {
-          now = groups.ask();
-        }
-        if (!itselfEnded
-            || now.find(id.value()).isPresent()
-            || untried(now, tried, sizeBytes).isEmpty()) {
-          throw new DeviceException.ToolFailed("create a logical volume for " + id, e);
+        now = afterFailure(id, e);
+        // one that failed in the end may have created the volume: two of one name are unusable
+        if (now.find(id.value()).isPresent() || untried(now, tried, sizeBytes).isEmpty()) {
+          throw notCreated(id, e);
         }
         LOG.atWarn()
             .addKeyValue("group", group.name())
             .addKeyValue("error", e.getMessage())
-            .log("No logical volume here, trying the next group.");
+            .log("The logical volume was not created in this group, trying the next one.");
       }
     }
+  }
+
+  /** The groups after an lvcreate that failed, where another group may be tried. */
+  private Groups afterFailure(VolumeId id, ToolFailedException failure) {
+    return switch (LvmFailure.classify(failure)) {
+      case VOLUME_EXISTS -> {
+        // another program has created it since the groups were read: not ours
+        Optional<Place> other = groups.refresh().find(id.value());
+        throw new DeviceException.Exists(id, other.map(p -> p.volume().sizeBytes()).orElse(0L));
+      }
+      case NO_ANSWER -> throw notCreated(id, failure);
+      case REFUSED -> groups.refresh();
+    };
+  }
+
+  private static DeviceException notCreated(VolumeId id, ToolFailedException failure) {
+    return new DeviceException.ToolFailed("create a logical volume for " + id, failure);
   }
 
   private static List<Group> untried(Groups now, Set<String> tried, long sizeBytes) {
     return now.fitting(sizeBytes).stream().filter(group -> !tried.contains(group.name())).toList();
   }
 
-  /** Others may have made a volume of that name since LVM was last asked: it is theirs. */
-  private void refuseStranger(VolumeId id, ToolFailedException failure) {
-    if (failure.stderrTail().contains("already exists in volume group")) {
-      Optional<Place> stranger = groups.ask().find(id.value());
-      throw new DeviceException.Exists(id, stranger.map(p -> p.volume().sizeBytes()).orElse(0L));
-    }
-  }
-
   private Optional<Place> remove(VolumeId id) {
-    Groups now = believed(g -> g.find(id.value()).isPresent());
+    Groups now = cachedGroups(g -> g.find(id.value()).isPresent());
     Optional<Place> place = now.find(id.value());
     place.ifPresent(
         p -> {
-          changing(
+          change(
               "remove the logical volume " + id,
               () -> lvm.removeVolume(p.group().name(), id.value()));
           groups.update(now.without(p));
@@ -223,57 +235,62 @@ public final class LvmDevices implements DeviceManager {
     if (sizeBytes > possible) {
       throw new DeviceException.NotEnoughSpace(sizeBytes, possible);
     }
-    changing(
+    change(
         "extend the logical volume " + id,
         () ->
             lvm.extendVolume(
                 group.name(), id.value(), Groups.roundUp(sizeBytes, group.extentBytes())));
-    groups.forget();
+    groups.invalidate();
+  }
+
+  private Optional<Device> activeDevice(VolumeId id) {
+    return place(id).flatMap(place -> device(activated(place)));
   }
 
   private Optional<Place> place(VolumeId id) {
-    return believed(g -> isAbsentOrReady(g.find(id.value()))).find(id.value());
+    return cachedGroups(g -> g.find(id.value()).map(LvmDevices::isActive).orElse(true))
+        .find(id.value());
   }
 
-  /** What is remembered if it is plausible; as long as a group is missing, nothing is. */
-  private Groups believed(Predicate<Groups> plausible) {
-    return groups.where(g -> g.isWhole() && plausible.test(g));
+  /** The cached groups if they are plausible; while a group is unreadable they never are. */
+  private Groups cachedGroups(Predicate<Groups> plausible) {
+    return groups.getIf(g -> g.isComplete() && plausible.test(g));
   }
 
-  /** A volume may have gone only if it is in no group that should be there. */
-  private Groups requireWhole(VolumeId id) {
-    Groups now = believed(_ -> true);
-    if (!now.isWhole()) {
+  /** A volume is known to be deleted only if every group that should exist can be read. */
+  private Groups requireAllReadable(VolumeId id) {
+    Groups now = cachedGroups(_ -> true);
+    if (!now.isComplete()) {
       throw new DeviceException.ToolFailed(
           "remove the logical volume " + id,
           new IllegalStateException(
-              "it may be in %s, which LVM cannot read: see what vgs says of it"
+              "it may be in %s, which LVM cannot read: check the output of vgs"
                   .formatted(String.join(", ", now.unreadable()))));
     }
     return now;
   }
 
-  private static boolean isAbsentOrReady(Optional<Place> place) {
-    return place.map(p -> Files.exists(p.volume().path())).orElse(true);
+  private static boolean isActive(Place place) {
+    return Files.exists(place.volume().path());
   }
 
-  /** Gives a volume that a reboot has left inactive its device node back. */
+  /** Activates a volume that a reboot has left inactive, which creates its device node. */
   private Volume activated(Place place) {
     Volume volume = place.volume();
-    if (!Files.exists(volume.path())) {
-      changing(
+    if (!isActive(place)) {
+      change(
           "activate the logical volume " + volume.name(),
           () -> lvm.activateVolume(place.group().name(), volume.name()));
     }
     return volume;
   }
 
-  private void changing(String doing, Runnable change) {
+  private void change(String operation, Runnable command) {
     try {
-      change.run();
+      command.run();
     } catch (ToolFailedException e) {
-      groups.forget();
-      throw new DeviceException.ToolFailed(doing, e);
+      groups.invalidate();
+      throw new DeviceException.ToolFailed(operation, e);
     }
   }
 

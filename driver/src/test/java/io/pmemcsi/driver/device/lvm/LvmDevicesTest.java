@@ -1,6 +1,7 @@
 package io.pmemcsi.driver.device.lvm;
 
 import static io.pmemcsi.driver.device.RecordedTools.recorded;
+import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -16,7 +17,13 @@ import io.pmemcsi.driver.linux.exec.ToolFailedException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -106,6 +113,50 @@ class LvmDevicesTest {
     assertThatThrownBy(() -> devices(hanging).create(NEW, 0, AccessModel.APP_DIRECT))
         .isInstanceOf(DeviceException.ToolFailed.class);
     assertThat(started).hasSize(1);
+  }
+
+  @Test
+  void aVolumeInUseIsFoundWhileACommandForAnotherOneHangs(@TempDir Path folder) throws Exception {
+    Path node = Files.createFile(folder.resolve("device"));
+    RecordedTools active =
+        new RecordedTools()
+            .answer(
+                "lvm fullreport",
+                recorded("lvm/fullreport.json")
+                    .replace("/dev/ndbus0region1fsdax/" + AAA, node.toString()));
+    CountDownLatch started = new CountDownLatch(1);
+    CountDownLatch released = new CountDownLatch(1);
+    LvmDevices behindHanging =
+        devices(
+            command -> {
+              if (command.program().equals("lvcreate")) {
+                started.countDown();
+                awaitUninterruptibly(released);
+              }
+              return active.run(command);
+            });
+    behindHanging.list();
+    Thread creation =
+        Thread.ofPlatform().start(() -> behindHanging.create(NEW, 0, AccessModel.APP_DIRECT));
+    try {
+      assertThat(started.await(120, SECONDS)).isTrue();
+
+      assertThat(CompletableFuture.supplyAsync(() -> behindHanging.find(AAA)))
+          .succeedsWithin(Duration.ofSeconds(60))
+          .isEqualTo(Optional.of(new Device(AAA, node, 104857600)));
+      assertThat(creation.isAlive()).isTrue();
+    } finally {
+      released.countDown();
+      creation.join();
+    }
+  }
+
+  private static void awaitUninterruptibly(CountDownLatch latch) {
+    try {
+      assertThat(latch.await(120, SECONDS)).isTrue();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
   }
 
   @Test
