@@ -102,20 +102,6 @@ class ArchitectureTest {
           .resideInAPackage("io.pmemcsi.testbed..");
 
   @ArchTest
-  static final ArchRule DRIVER_DOES_NOT_KNOW_KUBERNETES_OUTSIDE_ITS_CONTROLLER_PARTS =
-      noClasses()
-          .that()
-          .resideInAnyPackage(
-              "io.pmemcsi.driver.volume..",
-              "io.pmemcsi.driver.device..",
-              "io.pmemcsi.driver.linux.mount..",
-              "io.pmemcsi.driver.node..")
-          .should()
-          .dependOnClassesThat()
-          .resideInAnyPackage("io.fabric8..", "io.javaoperatorsdk..")
-          .allowEmptyShould(true);
-
-  @ArchTest
   static final ArchRule THE_ENGINE_KNOWS_NO_DRIVER =
       noClasses()
           .that()

@@ -1,5 +1,6 @@
 package io.pmemcsi.driver;
 
+import io.pmemcsi.driver.linux.Timeouts;
 import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.base.http.HttpEndpoint;
@@ -38,9 +39,6 @@ import org.slf4j.LoggerFactory;
 /** The driver on one node: its volumes behind a CSI socket, running until it is closed. */
 public final class NodeDriver implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NodeDriver.class);
-
-  /** A driver that was just killed may hold the lock a little longer. */
-  private static final Duration LOCK_TIMEOUT = Duration.ofSeconds(5);
 
   private final StateLock lock;
   private final CsiServer server;
@@ -82,7 +80,7 @@ public final class NodeDriver implements AutoCloseable {
   static NodeDriver start(
       DriverSettings settings, DriverMetrics metrics, HostAccess host, DeviceManagers managers) {
     try {
-      StateLock lock = StateLock.take(settings.statePath(), LOCK_TIMEOUT);
+      StateLock lock = StateLock.take(settings.statePath(), Timeouts.STATE_LOCK);
       boolean started = false;
       try {
         NodeDriver driver = start(settings, metrics, host, managers, lock);

@@ -30,10 +30,14 @@ public final class CallInterceptor implements ServerInterceptor {
   private final CallRecorder recorder;
   private final AtomicLong counter = new AtomicLong();
 
-  /** Hears how long a call took and how it ended. */
+  /**
+   * Gets the duration and the result of each call.
+   *
+   * @see StatusNames
+   */
   @FunctionalInterface
   public interface CallRecorder {
-    void ended(String method, Status.Code code, Duration took);
+    void ended(String method, String code, Duration took);
   }
 
   CallInterceptor(String nodeId, CallRecorder recorder) {
@@ -100,7 +104,7 @@ public final class CallInterceptor implements ServerInterceptor {
             .addKeyValue("error", description)
             .log("Call failed.");
       }
-      recorder.ended("/" + method, status.getCode(), Duration.ofNanos(System.nanoTime() - start));
+      recorder.ended("/" + method, StatusNames.of(status.getCode()), Duration.ofNanos(System.nanoTime() - start));
       super.close(told, trailers);
     }
   }

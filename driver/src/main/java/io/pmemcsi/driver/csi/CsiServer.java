@@ -10,6 +10,7 @@ import io.grpc.netty.shaded.io.netty.channel.epoll.EpollServerDomainSocketChanne
 import io.grpc.netty.shaded.io.netty.channel.unix.DomainSocketAddress;
 import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.base.error.Reason;
+import io.pmemcsi.driver.linux.Timeouts;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -94,7 +95,7 @@ public final class CsiServer implements AutoCloseable {
 
   @Override
   public void close() {
-    stop(Duration.ofMinutes(1));
+    stop(Timeouts.SHUTDOWN);
   }
 
   /** A crashed driver leaves its socket behind; that of a living one must not be taken away. */

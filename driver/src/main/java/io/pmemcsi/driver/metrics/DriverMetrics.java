@@ -1,6 +1,5 @@
 package io.pmemcsi.driver.metrics;
 
-import io.grpc.Status;
 import io.pmemcsi.base.http.GaugeFamily;
 import io.pmemcsi.base.names.DriverName;
 import io.pmemcsi.base.version.Version;
@@ -73,9 +72,13 @@ public final class DriverMetrics {
     return registry;
   }
 
-  /** A CSI call has ended. */
-  public void called(String method, Status.Code code, Duration took) {
-    operations.labelValues(driver.value(), method, spelled(code)).observe(took.toNanos() / 1e9);
+  /**
+   * A CSI call has ended.
+   *
+   * @param code as {@code InvalidArgument}
+   */
+  public void called(String method, String code, Duration took) {
+    operations.labelValues(driver.value(), method, code).observe(took.toNanos() / 1e9);
   }
 
   /** A volume is being overwritten. */
@@ -118,23 +121,5 @@ public final class DriverMetrics {
         "pmem_amount_" + name,
         "Bytes of PMEM: %s.".formatted(help),
         List.of(new GaugeFamily.Sample(labels, value.applyAsLong(capacity))));
-  }
-
-  /** The spelling of the original, for example {@code InvalidArgument}. */
-  private static String spelled(Status.Code code) {
-    if (code == Status.Code.OK) {
-      return "OK";
-    }
-    StringBuilder text = new StringBuilder();
-    boolean upper = true;
-    for (char c : code.name().toCharArray()) {
-      if (c == '_') {
-        upper = true;
-      } else {
-        text.append(upper ? c : Character.toLowerCase(c));
-        upper = false;
-      }
-    }
-    return text.toString();
   }
 }

@@ -1,5 +1,6 @@
 package io.pmemcsi.driver.node;
 
+import io.pmemcsi.driver.linux.Timeouts;
 import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.device.DeviceUsers;
 import io.pmemcsi.driver.linux.exec.Command;
@@ -11,12 +12,9 @@ import io.pmemcsi.driver.volume.VolumeException;
 import io.pmemcsi.driver.volume.VolumeRecord;
 import io.pmemcsi.driver.volume.operations.Volumes;
 import java.nio.file.Path;
-import java.time.Duration;
 
 /** Expands the filesystem of a mounted volume to the size of its device. */
 public final class FilesystemExpansion {
-  private static final Duration TIMEOUT = Duration.ofMinutes(10);
-
   private final Volumes volumes;
   private final DeviceUsers users;
   private final CommandRunner runner;
@@ -50,7 +48,7 @@ public final class FilesystemExpansion {
     // a raw block volume is mounted as a node of the filesystem that /dev is
     FilesystemType.parse(mount.type())
         .filter(_ -> mount.number().equals(DeviceUsers.number(device)))
-        .ifPresent(type -> runner.run(Command.of(type.grow(device.path(), path)).within(TIMEOUT)));
+        .ifPresent(type -> runner.run(Command.of(type.grow(device.path(), path)).within(Timeouts.WHOLE_DEVICE)));
     return device.sizeBytes();
   }
 }

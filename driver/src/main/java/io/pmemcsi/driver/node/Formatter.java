@@ -1,5 +1,6 @@
 package io.pmemcsi.driver.node;
 
+import io.pmemcsi.driver.linux.Timeouts;
 import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.device.DeviceUsers;
 import io.pmemcsi.driver.linux.block.Signatures;
@@ -12,7 +13,6 @@ import io.pmemcsi.driver.volume.VolumeRecord;
 import io.pmemcsi.driver.volume.VolumeState;
 import io.pmemcsi.driver.volume.VolumeState.Filesystem;
 import io.pmemcsi.driver.volume.operations.Volumes;
-import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
 import org.slf4j.Logger;
@@ -28,8 +28,6 @@ import org.slf4j.LoggerFactory;
 public final class Formatter {
 
   private static final Logger LOG = LoggerFactory.getLogger(Formatter.class);
-  private static final Duration MKFS_TIMEOUT = Duration.ofMinutes(10);
-
   private final Volumes volumes;
   private final Signatures signatures;
   private final DeviceUsers users;
@@ -139,7 +137,7 @@ public final class Formatter {
     Filesystem filesystem = new Filesystem(type.text(), planned.orElseGet(UUID::randomUUID));
     runner.run(
         Command.of(type.mkfs(device.path(), device.sizeBytes(), filesystem.uuid()))
-            .within(MKFS_TIMEOUT));
+            .within(Timeouts.WHOLE_DEVICE));
     VolumeRecord formatted = volumes.setState(volume, new VolumeState.Formatted(filesystem));
     LOG.atInfo()
         .addKeyValue("volume", volume.id())

@@ -1,12 +1,12 @@
 package io.pmemcsi.driver.device.ndctl;
 
+import io.pmemcsi.driver.linux.Timeouts;
 import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.OrphanedCommands;
 import io.pmemcsi.driver.linux.exec.Command;
 import io.pmemcsi.driver.linux.exec.CommandRunner;
 import io.pmemcsi.driver.linux.exec.ToolFailedException;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -15,9 +15,6 @@ import java.util.UUID;
 public final class Ndctl {
   /** The name of namespaces that are made for volume groups; all others are volumes or foreign. */
   public static final String GROUP_NAMESPACE = "pmem-csi";
-
-  /** Making a namespace initialises its bookkeeping, which takes long for terabytes. */
-  private static final Duration CREATE = Duration.ofMinutes(5);
 
   private final CommandRunner runner;
   private final NamespaceAttributes attributes;
@@ -74,7 +71,7 @@ public final class Ndctl {
           case RAW, OTHER -> throw new IllegalArgumentException("volumes are never " + mode);
         });
     command.addAll(further);
-    runner.run(Command.of(command).within(CREATE));
+    runner.run(Command.of(command).within(Timeouts.NAMESPACE));
   }
 
   /**
@@ -91,7 +88,7 @@ public final class Ndctl {
                 "--bus=" + region.bus(),
                 "--region=" + region.device(),
                 "--reconfig=" + namespace.device())
-            .within(CREATE));
+            .within(Timeouts.NAMESPACE));
   }
 
   /** Whether the namespace of that device name still has that name of ours. */

@@ -1,5 +1,6 @@
 package io.pmemcsi.driver.linux.block;
 
+import io.pmemcsi.driver.linux.Timeouts;
 import io.pmemcsi.driver.linux.libc.Descriptor;
 import io.pmemcsi.driver.linux.libc.Errno;
 import io.pmemcsi.driver.linux.libc.ErrnoException;
@@ -15,7 +16,6 @@ import java.util.stream.Stream;
 /** Whether a path is a block device, and whether that device is in use. */
 public final class BlockDevices {
 
-  private static final Duration BUSY_TIMEOUT = Duration.ofSeconds(2);
   private static final Duration RETRY_EVERY = Duration.ofMillis(50);
   private static final int S_IFMT = 0xf000;
   private static final int S_IFBLK = 0x6000;
@@ -58,7 +58,7 @@ public final class BlockDevices {
     if (!isBlockDevice(device)) {
       throw new IOException("%s is not a block device".formatted(device));
     }
-    long deadline = System.nanoTime() + BUSY_TIMEOUT.toNanos();
+    long deadline = System.nanoTime() + Timeouts.BUSY_DEVICE.toNanos();
     while (true) {
       try {
         return open(device);

@@ -1,5 +1,6 @@
 package io.pmemcsi.driver.linux.exec;
 
+import io.pmemcsi.driver.linux.Timeouts;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -9,9 +10,6 @@ import java.util.stream.Stream;
 
 /** A tool with its arguments, its time-out and the exit codes that mean success. */
 public record Command(List<String> argv, Duration timeout, Set<Integer> goodExits) {
-
-  /** Enough for every tool that does not touch all of a device. */
-  public static final Duration DEFAULT_TIMEOUT = Duration.ofMinutes(1);
 
   public Command {
     argv = List.copyOf(argv);
@@ -31,7 +29,7 @@ public record Command(List<String> argv, Duration timeout, Set<Integer> goodExit
 
   /** The same for an argument list that is complete. */
   public static Command of(List<String> argv) {
-    return new Command(argv, DEFAULT_TIMEOUT, Set.of(0));
+    return new Command(argv, Timeouts.COMMAND, Set.of(0));
   }
 
   /** The same command with another time-out. */

@@ -1,11 +1,11 @@
 package io.pmemcsi.driver.linux.exec;
 
+import io.pmemcsi.driver.linux.Timeouts;
 import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.driver.linux.exec.BoundedOutput.Text;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -21,7 +21,6 @@ import org.slf4j.LoggerFactory;
 public final class ProcessRunner implements CommandRunner {
 
   private static final Logger LOG = LoggerFactory.getLogger(ProcessRunner.class);
-  private static final Duration KILL_TIMEOUT = Duration.ofSeconds(5);
   private static final Pattern NOT_FOUND = Pattern.compile("\\berror[:=] ?2\\b");
 
   @Override
@@ -79,7 +78,7 @@ public final class ProcessRunner implements CommandRunner {
       if (!ended || !isComplete(out, deadline) || !isComplete(err, deadline)) {
         killTree(process);
         // a process that hangs in the kernel does not end at once, if ever
-        process.waitFor(KILL_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+        process.waitFor(Timeouts.KILL.toMillis(), TimeUnit.MILLISECONDS);
         throw ToolFailedException.timedOut(command, soFar(err));
       }
     } catch (InterruptedException e) {

@@ -1,5 +1,6 @@
 package io.pmemcsi.driver.linux.loop;
 
+import io.pmemcsi.driver.linux.Timeouts;
 import io.pmemcsi.driver.linux.libc.Descriptor;
 import io.pmemcsi.driver.linux.libc.ErrnoException;
 import java.io.IOException;
@@ -23,7 +24,6 @@ import java.util.concurrent.locks.LockSupport;
  */
 public final class LoopDevices {
 
-  private static final Duration DETACH_TIMEOUT = Duration.ofSeconds(2);
   private static final Duration RETRY_EVERY = Duration.ofMillis(10);
 
   private final LoopCalls kernel;
@@ -112,7 +112,7 @@ public final class LoopDevices {
   public void detach(Path device) throws IOException {
     Optional<Loop> before = examine(device);
     detachHeld(device);
-    long deadline = System.nanoTime() + DETACH_TIMEOUT.toNanos();
+    long deadline = System.nanoTime() + Timeouts.LOOP_DETACH.toNanos();
     while (before.isPresent() && examine(device).equals(before) && System.nanoTime() < deadline) {
       LockSupport.parkNanos(RETRY_EVERY.toNanos());
     }

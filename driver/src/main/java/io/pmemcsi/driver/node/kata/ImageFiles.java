@@ -1,5 +1,6 @@
 package io.pmemcsi.driver.node.kata;
 
+import io.pmemcsi.driver.linux.Timeouts;
 import static java.nio.file.StandardOpenOption.READ;
 import static java.nio.file.StandardOpenOption.WRITE;
 
@@ -16,7 +17,6 @@ import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -27,7 +27,6 @@ public final class ImageFiles {
   /** The name that the Kata runtime looks for. */
   public static final String NAME = "kata-containers-pmem-csi-vm.img";
 
-  private static final Duration TIMEOUT = Duration.ofMinutes(10);
   private static final int LARGEST_STEP = 64;
   private static final long XFS_RESERVE = 4L << 20;
 
@@ -92,7 +91,7 @@ public final class ImageFiles {
       try {
         runner.run(
             Command.of("fallocate", "--length", Long.toString(bytes), file.toString())
-                .within(TIMEOUT));
+                .within(Timeouts.WHOLE_DEVICE));
         return bytes;
       } catch (ToolFailedException e) {
         if (!e.stderrTail().contains("No space left")) {
@@ -125,7 +124,7 @@ public final class ImageFiles {
             case EXT4 -> List.of("-E", "nodiscard");
             case XFS -> List.of("-K");
           });
-      runner.run(Command.of(mkfs).within(TIMEOUT));
+      runner.run(Command.of(mkfs).within(Timeouts.WHOLE_DEVICE));
     } finally {
       loops.detach(loop);
     }

@@ -1,0 +1,9 @@
+/**
+ * The operating system as the driver uses it, one package per part: {@code exec} runs commands,
+ * {@code libc} calls the kernel, {@code block}, {@code loop} and {@code mount} are built on both.
+ * {@link io.pmemcsi.driver.linux.Timeouts} has all limits for waiting.
+ */
+@NullMarked
+package io.pmemcsi.driver.linux;
+
+import org.jspecify.annotations.NullMarked;
