@@ -10,6 +10,7 @@ import io.grpc.Status;
 import io.pmemcsi.driver.audit.AuditReport.Kind;
 import io.pmemcsi.driver.device.DeviceMode;
 import io.pmemcsi.driver.device.VolumeId;
+import io.pmemcsi.driver.linux.exec.Command;
 import io.pmemcsi.driver.linux.loop.KernelLoops;
 import io.pmemcsi.driver.linux.loop.LoopDevices;
 import io.pmemcsi.driver.state.DurableFiles;
@@ -50,6 +51,26 @@ class AuditIT extends OwnDriver {
     Files.writeString(entry, content);
     restart();
     csi.delete(damaged.getVolumeId());
+  }
+
+  /** Larger than the heap of a driver on a node. */
+  @Test
+  void aHugeFileInTheStateDirectoryIsReportedByNameAndNotRead() throws IOException {
+    driver.close();
+    Path huge = scratch.state().resolve(VolumeId.fromName("huge") + ".json");
+    runner.run(Command.of("truncate", "--size=100M", huge.toString()));
+    start();
+
+    assertThat(driver.driver().startAudit().findings())
+        .singleElement()
+        .satisfies(finding -> assertThat(finding.kind()).isEqualTo(Kind.DAMAGED_RECORD))
+        .satisfies(
+            finding ->
+                assertThat(finding.toString())
+                    .contains(huge.toString())
+                    .contains(
+                        "it has 104857600 bytes, more than any file that this driver writes"));
+    Files.delete(huge);
   }
 
   @Test

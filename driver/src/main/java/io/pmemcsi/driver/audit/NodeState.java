@@ -9,8 +9,10 @@ import io.pmemcsi.driver.linux.mount.MountTable;
 import io.pmemcsi.driver.node.KataVolumes;
 import io.pmemcsi.driver.node.PendingMounts;
 import io.pmemcsi.driver.node.kata.ImageFiles;
+import io.pmemcsi.driver.state.DurableFiles;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
@@ -101,7 +103,8 @@ public record NodeState(
   /** What a note is about; one that is damaged must not keep the driver from starting. */
   private static Optional<Path> target(Path note) {
     try {
-      return Optional.of(Path.of(Files.readString(note)));
+      return Optional.of(
+          Path.of(new String(new DurableFiles().read(note), StandardCharsets.UTF_8)));
     } catch (NoSuchFileException e) {
       return Optional.empty(); // a call that was at work has ended
     } catch (IOException | InvalidPathException e) {

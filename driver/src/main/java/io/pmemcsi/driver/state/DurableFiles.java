@@ -5,6 +5,7 @@ import static java.nio.file.StandardOpenOption.READ;
 import static java.nio.file.StandardOpenOption.WRITE;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -21,6 +22,10 @@ import java.util.stream.Stream;
 public final class DurableFiles implements StateFiles {
 
   static final String TEMPORARY = ".tmp";
+
+  /** A larger file in the state directory, which the heap may not hold, is damaged. */
+  private static final int LIMIT = 1 << 20;
+
   private static final FileAttribute<Set<PosixFilePermission>> OWNER_ONLY =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
 
@@ -40,7 +45,15 @@ public final class DurableFiles implements StateFiles {
 
   @Override
   public byte[] read(Path file) throws IOException {
-    return Files.readAllBytes(file);
+    try (InputStream in = Files.newInputStream(file)) {
+      byte[] content = in.readNBytes(LIMIT + 1);
+      if (content.length > LIMIT) {
+        throw new IOException(
+            "it has %d bytes, more than any file that this driver writes"
+                .formatted(Files.size(file)));
+      }
+      return content;
+    }
   }
 
   @Override

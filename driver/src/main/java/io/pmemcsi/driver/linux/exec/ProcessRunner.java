@@ -1,7 +1,7 @@
 package io.pmemcsi.driver.linux.exec;
 
-import io.pmemcsi.driver.linux.Timeouts;
 import io.pmemcsi.base.error.Reason;
+import io.pmemcsi.driver.linux.Timeouts;
 import io.pmemcsi.driver.linux.exec.BoundedOutput.Text;
 import java.io.IOException;
 import java.io.InputStream;
