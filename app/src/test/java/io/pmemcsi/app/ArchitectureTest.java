@@ -71,6 +71,27 @@ class ArchitectureTest {
                   .and(outside("io.pmemcsi.base")));
 
   @ArchTest
+  static final ArchRule CONTROLLER_KNOWS_ONLY_API_AND_BASE =
+      noClasses()
+          .that()
+          .resideInAPackage("io.pmemcsi.controller..")
+          .should()
+          .dependOnClassesThat(
+              ours()
+                  .and(outside("io.pmemcsi.controller"))
+                  .and(outside("io.pmemcsi.api"))
+                  .and(outside("io.pmemcsi.base")));
+
+  @ArchTest
+  static final ArchRule SCHEDULING_DECISIONS_ARE_PURE =
+      noClasses()
+          .that()
+          .resideInAPackage("io.pmemcsi.controller.volume..")
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage("io.fabric8.kubernetes.client..", "java.net..", "java.nio..");
+
+  @ArchTest
   static final ArchRule DRIVER_KNOWS_ONLY_THE_PROTOCOL_AND_BASE =
       noClasses()
           .that()

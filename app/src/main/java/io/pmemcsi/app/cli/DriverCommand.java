@@ -2,11 +2,15 @@ package io.pmemcsi.app.cli;
 
 import io.pmemcsi.app.convert.NodeConversion;
 import io.pmemcsi.app.settings.DriverSettings;
-import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.base.version.Version;
+import io.pmemcsi.controller.ControllerProgram;
+import io.pmemcsi.controller.ControllerSettings;
 import io.pmemcsi.driver.NodeDriver;
+import io.pmemcsi.operator.ApiAccess;
+import io.pmemcsi.operator.KubeconfigContent;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,14 +24,16 @@ import picocli.CommandLine.Spec;
     name = "driver",
     mixinStandardHelpOptions = true,
     description = {
-      "Serves CSI volumes on the persistent memory of this node.",
+      "Serves CSI volumes on the persistent memory of this node, or helps the scheduler to choose"
+          + " nodes that have enough of it.",
       "Flags may be written with one dash or two.%n"
     },
     footer = {
       "",
-      "Environment: KUBECONFIG is how to reach the cluster, for force-convert-raw-namespaces only"
-          + " (default: the pod's own account, else ~/.kube/config); TERMINATION_LOG_PATH is a file"
-          + " for the reason of a failure."
+      "Environment: KUBECONFIG is how to reach the cluster, for controller and"
+          + " force-convert-raw-namespaces only (default: the pod's own account, else"
+          + " ~/.kube/config); POD_NAMESPACE is the namespace of the driver, for controller only;"
+          + " TERMINATION_LOG_PATH is a file for the reason of a failure."
     })
 final class DriverCommand implements Callable<Integer> {
 
@@ -36,7 +42,11 @@ final class DriverCommand implements Callable<Integer> {
   /** The sidecars of a pod get the signal at the same time and still have a call or two. */
   private static final Duration GRACE = Duration.ofSeconds(1);
 
+  /** Callers find out only after some time that a replica is not there for them any more. */
+  private static final Duration CONTROLLER_GRACE = Duration.ofSeconds(5);
+
   @Mixin private final DriverFlags flags = new DriverFlags();
+  @Mixin private final ControllerFlags controllerFlags = new ControllerFlags();
   @Mixin private final LogFlags log = new LogFlags();
 
   @Spec
@@ -51,7 +61,7 @@ final class DriverCommand implements Callable<Integer> {
 
   /** Takes a command line of the simplest form; false when picocli has to look at it. */
   boolean takes(List<String> arguments) {
-    return PlainFlags.set(arguments, List.of(flags, log));
+    return PlainFlags.set(arguments, List.of(flags, controllerFlags, log));
   }
 
   @Override
@@ -77,11 +87,21 @@ final class DriverCommand implements Callable<Integer> {
         // whoever ends here is started again by its DaemonSet until that has seen the new labels
         UntilStopped.run(() -> () -> {}, Duration.ZERO, DriverCommand::sayStopped);
       }
-      case WEBHOOKS, CONTROLLER ->
-          throw new FatalException(
-              "-mode=%s is not part of this release: use -mode=node".formatted(settings.mode()));
+      case WEBHOOKS, CONTROLLER -> runController(settings, warning);
     }
     return 0;
+  }
+
+  private void runController(DriverSettings settings, Runnable warning) throws Exception {
+    ControllerSettings controller = controllerFlags.settings(settings, surroundings);
+    Optional<KubeconfigContent> kubeconfig = Kubeconfig.read(settings.kubeconfig(), surroundings);
+    sayStarted(settings, warning);
+    UntilStopped.run(
+        () ->
+            ControllerProgram.start(
+                ApiAccess.client(kubeconfig), controller, ControllerProgram.Timing.DEFAULT),
+        CONTROLLER_GRACE,
+        DriverCommand::sayStopped);
   }
 
   private static void sayStarted(DriverSettings settings, Runnable warning) {

@@ -22,9 +22,6 @@ final class DriverFlags implements PlainFlags {
           "--registryEndpoint",
           "--controllerEndpoint",
           "--testEndpoint",
-          "--caFile",
-          "--certFile",
-          "--keyFile",
           "--clientCertFile",
           "--clientKeyFile",
           "--kube-api-qps",
@@ -35,9 +32,10 @@ final class DriverFlags implements PlainFlags {
       paramLabel = "MODE",
       order = 1,
       description =
-          "What to do: node serves CSI on this node (default); force-convert-raw-namespaces hands"
-              + " raw PMEM namespaces of this node over to LVM, and what they hold is lost. The"
-              + " modes webhooks and controller of other releases are not in this one.")
+          "What to do: node serves CSI on this node (default); controller, also called webhooks,"
+              + " serves the scheduler extender and the pod webhook and reschedules stuck claims;"
+              + " force-convert-raw-namespaces hands raw PMEM namespaces of this node over to LVM,"
+              + " and what they hold is lost.")
   private String mode = "node";
 
   @Option(
@@ -104,7 +102,8 @@ final class DriverFlags implements PlainFlags {
       order = 10,
       description =
           "Labels of the nodes that run the driver, as a JSON object; a node whose raw namespaces"
-              + " were converted gets them.")
+              + " were converted gets them, and the controller reschedules claims that wait for a"
+              + " node without them.")
   private String nodeSelector = "";
 
   @Option(
@@ -112,15 +111,15 @@ final class DriverFlags implements PlainFlags {
       paramLabel = "ADDRESS",
       order = 11,
       description =
-          "Where the scheduler extender and the webhook are served over HTTPS (not in this"
-              + " release).")
+          "Where the controller serves the scheduler extender and the webhook over HTTPS, for"
+              + " example :8000 (default: nowhere).")
   private String schedulerListen = "";
 
   @Option(
       names = "--insecureSchedulerListen",
       paramLabel = "ADDRESS",
       order = 12,
-      description = "The same over plain HTTP, behind a proxy that does TLS (not in this release).")
+      description = "The same over plain HTTP, behind a proxy that does TLS (default: nowhere).")
   private String insecureSchedulerListen = "";
 
   @Override

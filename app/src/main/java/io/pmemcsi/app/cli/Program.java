@@ -71,6 +71,7 @@ public final class Program implements Runnable {
             .addSubcommand(driver)
             .addSubcommand(new RenderCommand(surroundings))
             .addSubcommand(new DiffCommand(surroundings))
+            .addSubcommand(new CertificatesCommand(surroundings))
             .addSubcommand(new DemoCommand(surroundings))
             .addSubcommand(new VersionCommand(surroundings))
             .addSubcommand(new CommandLine.HelpCommand());

@@ -77,8 +77,7 @@ final class OperatorDemo {
         delete(client, name(plain), objects);
 
         narrator.say(
-            "\nThe next sample has a controller. It is not part of this release: on a cluster the"
-                + " status stays Initializing.");
+            "\nThe next sample has a controller: scheduler extender, pod webhook and rescheduler.");
         delete(client, name(withController), create(client, WITH_CONTROLLER, withController));
 
         new TemplateDriver(narrator, client, this::await)

@@ -47,8 +47,8 @@ public record DriverSettings(
     boolean serves = mode == Mode.WEBHOOKS || mode == Mode.CONTROLLER;
     if (!serves && (schedulerListen.isPresent() || insecureSchedulerListen.isPresent())) {
       throw new UsageException(
-          "-schedulerListen and -insecureSchedulerListen belong to -mode=webhooks, which is not"
-              + " part of this release: leave them out");
+          "-schedulerListen and -insecureSchedulerListen belong to -mode=controller: leave them"
+              + " out");
     }
   }
 

@@ -6,17 +6,16 @@ import java.util.stream.Collectors;
 
 /** What the driver program does: the values of {@code -mode}. */
 public enum Mode {
-  NODE("node", true),
-  WEBHOOKS("webhooks", false),
-  CONTROLLER("controller", false),
-  FORCE_CONVERT_RAW_NAMESPACES("force-convert-raw-namespaces", true);
+  NODE("node"),
+  CONTROLLER("controller"),
+  /** The controller's name in earlier releases. */
+  WEBHOOKS("webhooks"),
+  FORCE_CONVERT_RAW_NAMESPACES("force-convert-raw-namespaces");
 
   private final String flag;
-  private final boolean inThisRelease;
 
-  Mode(String flag, boolean inThisRelease) {
+  Mode(String flag) {
     this.flag = flag;
-    this.inThisRelease = inThisRelease;
   }
 
   /** Reads the flag's value. */
@@ -31,7 +30,6 @@ public enum Mode {
                         .formatted(
                             text,
                             Arrays.stream(values())
-                                .filter(mode -> mode.inThisRelease)
                                 .map(Mode::toString)
                                 .collect(Collectors.joining(" or ")))));
   }

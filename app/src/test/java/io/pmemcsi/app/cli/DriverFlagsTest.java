@@ -97,7 +97,7 @@ class DriverFlagsTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "-mode=both | -mode=both is unknown: use node or force-convert-raw-namespaces",
+        "-mode=both | -mode=both is unknown: use node or controller or webhooks or force-convert-raw-namespaces",
         "-drivername=Not_A_Name | -drivername=Not_A_Name: driver name",
         "-nodeid= | -nodeid is empty",
         "-mode=force-convert-raw-namespaces -nodeid= | -nodeid is empty",
@@ -113,7 +113,7 @@ class DriverFlagsTest {
         "-nodeSelector={\"a\":\"b\" | -nodeSelector={\"a\":\"b\" is no JSON object",
         "-nodeSelector={}{} | -nodeSelector={}{} is no JSON object",
         "-schedulerListen=:8000 | -schedulerListen and -insecureSchedulerListen belong to"
-            + " -mode=webhooks, which is not part of this release: leave them out",
+            + " -mode=controller: leave them out",
       })
   void wrongValuesAreNamed(String argument, String message) {
     assertThatThrownBy(() -> settings(Map.of(), argument.split(" ", -1)))

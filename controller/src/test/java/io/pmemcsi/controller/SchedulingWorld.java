@@ -1,0 +1,283 @@
+package io.pmemcsi.controller;
+
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.api.model.LabelSelectorRequirement;
+import io.fabric8.kubernetes.api.model.PersistentVolumeClaim;
+import io.fabric8.kubernetes.api.model.PersistentVolumeClaimBuilder;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfigurationBuilder;
+import io.fabric8.kubernetes.api.model.storage.StorageClassBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.pmemcsi.base.http.ListenAddress;
+import io.pmemcsi.base.names.DriverName;
+import io.pmemcsi.controller.ControllerSettings.CertificateFiles;
+import io.pmemcsi.controller.capacity.ScrapedCapacity;
+import io.pmemcsi.controller.https.TestCertificate;
+import io.pmemcsi.testbed.kubernetes.FakeNodes;
+import io.pmemcsi.testbed.kubernetes.Sandbox;
+import io.pmemcsi.testbed.process.ChildProcess;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.Collectors;
+
+/**
+ * A driver on fake nodes with everything around it that is real: an API server that calls the
+ * webhook, and a kube-scheduler that calls the extender, both over TLS.
+ */
+final class SchedulingWorld implements AutoCloseable {
+
+  static final long GIB = 1L << 30;
+
+  private static final LabelSelectorRequirement NOT_IGNORED =
+      new LabelSelectorRequirement("pmem-csi.intel.com/webhook", "NotIn", List.of("ignore"));
+
+  final Sandbox sandbox = TestCluster.get().newSandbox("scheduling");
+  final KubernetesClient client = sandbox.client();
+  final DriverName driver = new DriverName(sandbox.namespace() + ".example.com");
+  final String className = sandbox.namespace();
+  final TestCertificate certificate;
+  final Path certificates;
+  private final Deque<Runnable> parts = new ArrayDeque<>();
+  FakeNodes nodes;
+  FakeProvisioner provisioner;
+  ControllerProgram controller;
+
+  SchedulingWorld(Path certificates) {
+    this.certificates = certificates;
+    this.certificate = new TestCertificate(certificates);
+    sandbox.create(
+        new StorageClassBuilder()
+            .withNewMetadata()
+            .withName(className)
+            .endMetadata()
+            .withProvisioner(driver.value())
+            .withVolumeBindingMode("WaitForFirstConsumer")
+            .build());
+  }
+
+  /** Creates nodes with the same amount of memory each. */
+  SchedulingWorld nodes(int count, long bytes) {
+    nodes = FakeNodes.create(sandbox.cluster(), count, Map.of("scheduling", className));
+    parts.push(nodes::close);
+    Map<String, Long> capacity = new HashMap<>();
+    nodes.names().forEach(node -> capacity.put(node, bytes));
+    provisioner =
+        new FakeProvisioner(client, sandbox.namespace(), driver.value(), className, capacity);
+    parts.push(provisioner::close);
+    return this;
+  }
+
+  ControllerSettings settings(int port) {
+    return new ControllerSettings(
+        driver,
+        sandbox.namespace(),
+        "replica-" + port,
+        Map.of(),
+        Optional.of(new ListenAddress("127.0.0.1", port)),
+        Optional.empty(),
+        new CertificateFiles(certificates.resolve("tls.crt"), certificates.resolve("tls.key")),
+        Optional.of(new ListenAddress("127.0.0.1", 0)),
+        "/metrics");
+  }
+
+  static ControllerProgram.Timing quick() {
+    return new ControllerProgram.Timing(
+        new ScrapedCapacity.Timing(Duration.ofSeconds(1), Duration.ofMillis(500)),
+        Duration.ofMillis(200));
+  }
+
+  /** Starts the controller in this process and waits until it is ready. */
+  SchedulingWorld controller(int port) {
+    controller = ControllerProgram.start(client, settings(port), quick());
+    parts.push(() -> controller.close());
+    await().until(() -> controller.notReady().isEmpty());
+    return this;
+  }
+
+  int port() {
+    return controller.schedulerPort().orElseThrow();
+  }
+
+  SchedulingWorld webhook(int port, String failurePolicy) {
+    client
+        .namespaces()
+        .withName(sandbox.namespace())
+        .edit(
+            namespace ->
+                namespace
+                    .edit()
+                    .editMetadata()
+                    .addToLabels("scheduling", className)
+                    .endMetadata()
+                    .build());
+    sandbox.create(
+        new MutatingWebhookConfigurationBuilder()
+            .withNewMetadata()
+            .withName(className)
+            .endMetadata()
+            .addNewWebhook()
+            .withName("pod-hook.pmem-csi.intel.com")
+            .withAdmissionReviewVersions("v1")
+            .withSideEffects("None")
+            .withFailurePolicy(failurePolicy)
+            .withNewNamespaceSelector()
+            .withMatchLabels(Map.of("scheduling", className))
+            .withMatchExpressions(NOT_IGNORED)
+            .endNamespaceSelector()
+            .withNewObjectSelector()
+            .withMatchExpressions(NOT_IGNORED)
+            .endObjectSelector()
+            .withNewClientConfig()
+            .withUrl("https://127.0.0.1:" + port + "/pod/mutate")
+            .withCaBundle(authority())
+            .endClientConfig()
+            .addNewRule()
+            .withApiGroups("")
+            .withApiVersions("v1")
+            .withOperations("CREATE")
+            .withResources("pods")
+            .endRule()
+            .endWebhook()
+            .build());
+    return this;
+  }
+
+  String authority() {
+    return Base64.getEncoder()
+        .encodeToString(certificate.authorityPem().getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** Starts a scheduler that calls the extender for pods which request the managed resource. */
+  SchedulingWorld scheduler(int port) {
+    String configuration =
+        """
+        apiVersion: kubescheduler.config.k8s.io/%s
+        kind: KubeSchedulerConfiguration
+        clientConnection: {kubeconfig: "@KUBECONFIG@", qps: 500, burst: 500}
+        leaderElection: {leaderElect: false}
+        profiles:
+        - schedulerName: %s
+        extenders:
+        - urlPrefix: https://127.0.0.1:%d
+          filterVerb: filter
+          prioritizeVerb: prioritize
+          nodeCacheCapable: true
+          weight: 1
+          enableHTTPS: true
+          tlsConfig: {caData: "%s"}
+          managedResources:
+          - name: %s/scheduler
+            ignoredByScheduler: true
+        """
+            .formatted(
+                TestCluster.plane().version().isAtLeast(1, 25) ? "v1" : "v1beta1",
+                className,
+                port,
+                authority(),
+                driver);
+    ChildProcess scheduler = TestCluster.plane().startScheduler(className, configuration);
+    parts.push(scheduler::close);
+    return this;
+  }
+
+  PersistentVolumeClaim claim(String name, long bytes) {
+    return new PersistentVolumeClaimBuilder()
+        .withNewMetadata()
+        .withName(name)
+        .withNamespace(sandbox.namespace())
+        .endMetadata()
+        .withNewSpec()
+        .withAccessModes("ReadWriteOnce")
+        .withStorageClassName(className)
+        .withNewResources()
+        .withRequests(Map.of("storage", new Quantity(Long.toString(bytes))))
+        .endResources()
+        .endSpec()
+        .build();
+  }
+
+  /** A pod for the scheduler of this world. */
+  Pod pod(String name, String... claims) {
+    var builder =
+        new PodBuilder()
+            .withNewMetadata()
+            .withName(name)
+            .withNamespace(sandbox.namespace())
+            .endMetadata()
+            .withNewSpec()
+            .withSchedulerName(className)
+            .withNodeSelector(Map.of("scheduling", className))
+            .addNewContainer()
+            .withName("main")
+            .withImage("registry.example/app:1")
+            .endContainer();
+    for (String claim : claims) {
+      builder.addNewVolume().withName(claim).withNewPersistentVolumeClaim(claim, false).endVolume();
+    }
+    return builder.endSpec().build();
+  }
+
+  /** Creates pods with one claim each, as quickly as the API server takes them. */
+  void burst(String prefix, int count, long bytes) {
+    try (ExecutorService threads = Executors.newFixedThreadPool(4)) {
+      List<Future<?>> all = new ArrayList<>();
+      for (int i = 0; i < count; i++) {
+        String name = prefix + "-" + i;
+        all.add(
+            threads.submit(
+                () -> {
+                  client.resource(claim(name, bytes)).create();
+                  client.resource(pod(name, name)).create();
+                }));
+      }
+      for (Future<?> one : all) {
+        one.get();
+      }
+    } catch (Exception e) {
+      throw new IllegalStateException("cannot create pods", e);
+    }
+  }
+
+  /** The pods of this world by node; those without one have an empty name. */
+  Map<String, Long> podsByNode() {
+    return client.pods().inNamespace(sandbox.namespace()).list().getItems().stream()
+        .collect(
+            Collectors.groupingBy(
+                pod -> Optional.ofNullable(pod.getSpec().getNodeName()).orElse(""),
+                Collectors.counting()));
+  }
+
+  long placed() {
+    return podsByNode().entrySet().stream()
+        .filter(entry -> !entry.getKey().isEmpty())
+        .mapToLong(Map.Entry::getValue)
+        .sum();
+  }
+
+  @Override
+  public void close() {
+    client.pods().inNamespace(sandbox.namespace()).withGracePeriod(0).delete();
+    while (!parts.isEmpty()) {
+      parts.pop().run();
+    }
+    client.persistentVolumes().list().getItems().stream()
+        .filter(volume -> className.equals(volume.getSpec().getStorageClassName()))
+        .forEach(volume -> client.resource(volume).delete());
+    sandbox.close();
+  }
+}
