@@ -11,7 +11,7 @@ import java.util.Optional;
  * All that the flags of the node driver say.
  *
  * @param pmemPercentage how much of the memory the driver may use, in the modes that can be limited
- * @param metricsListen where metrics can be read, if they are wanted
+ * @param metricsListen where metrics are served, if at all
  */
 public record DriverSettings(
     DriverName driverName,
@@ -33,7 +33,7 @@ public record DriverSettings(
     }
   }
 
-  /** The same with another state folder. */
+  /** The same with another state directory. */
   DriverSettings withStatePath(Path path) {
     return new DriverSettings(
         driverName, nodeId, endpoint, path, deviceMode, pmemPercentage, metricsListen, metricsPath);

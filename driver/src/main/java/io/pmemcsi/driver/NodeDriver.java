@@ -1,6 +1,5 @@
 package io.pmemcsi.driver;
 
-import io.pmemcsi.driver.linux.Timeouts;
 import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.base.http.HttpEndpoint;
@@ -15,6 +14,7 @@ import io.pmemcsi.driver.device.Capacity;
 import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.Devices;
 import io.pmemcsi.driver.device.Eraser;
+import io.pmemcsi.driver.linux.Timeouts;
 import io.pmemcsi.driver.linux.exec.ProcessRunner;
 import io.pmemcsi.driver.linux.exec.ToolFailedException;
 import io.pmemcsi.driver.linux.loop.KernelLoops;

@@ -12,11 +12,11 @@ import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The raw namespaces of this node: memory that the driver leaves alone unless it is told to. */
+/** The raw namespaces of this node: memory that the driver does not use unless it is converted. */
 public final class RawNamespaces {
 
   private static final Logger LOG = LoggerFactory.getLogger(RawNamespaces.class);
-  private static final List<Command> ASKING =
+  private static final List<Command> DIAGNOSTICS =
       List.of(Command.of("ndctl", "list", "-NRi"), Command.of("vgdisplay"));
 
   private final CommandRunner runner;
@@ -30,7 +30,7 @@ public final class RawNamespaces {
   }
 
   /**
-   * Hands them over to LVM; what they hold is lost.
+   * Converts them for LVM; what they hold is lost.
    *
    * @return how many are in a volume group now, those of earlier calls included
    */
@@ -44,7 +44,7 @@ public final class RawNamespaces {
 
   /** Writes to the log what an administrator needs to see where the conversion failed. */
   public void explain() {
-    for (Command command : ASKING) {
+    for (Command command : DIAGNOSTICS) {
       try {
         LOG.atWarn()
             .addKeyValue("command", command)

@@ -130,7 +130,7 @@ class FormatOnceIT extends OwnDriver {
   void anotherTypeThanTheRecordedOneIsRefused() throws IOException {
     Volume volume = formatted();
 
-    stagingFails(volume, "xfs").fails(Status.Code.ALREADY_EXISTS, "holds ext4, asked for: xfs");
+    stagingFails(volume, "xfs").fails(Status.Code.ALREADY_EXISTS, "holds ext4, requested: xfs");
   }
 
   @Test
@@ -173,7 +173,7 @@ class FormatOnceIT extends OwnDriver {
     Files.delete(scratch.pod("theirs"));
     restart();
 
-    stagingFails(volume, "xfs").fails(Status.Code.ALREADY_EXISTS, "holds ext4, asked for: xfs");
+    stagingFails(volume, "xfs").fails(Status.Code.ALREADY_EXISTS, "holds ext4, requested: xfs");
     csi.stage(volume, scratch.pod("staging"), mount("ext4"));
 
     assertThat(scratch.pod("staging").resolve("data")).hasContent("precious");
@@ -296,7 +296,7 @@ class FormatOnceIT extends OwnDriver {
     start();
 
     CsiAssert.assertThatCall(() -> csi.publish(volume, staging, target, mount("")))
-        .fails(Status.Code.FAILED_PRECONDITION, "is not made again")
+        .fails(Status.Code.FAILED_PRECONDITION, "is not created again")
         .saying("expected kata-containers-pmem-csi-vm.img, which holds ext4 with UUID ")
         .saying("found no such file");
 
@@ -364,7 +364,7 @@ class FormatOnceIT extends OwnDriver {
 
     CsiAssert.assertThatCall(
             () -> csi.publish(volume, scratch.pod("staging"), scratch.pod("target"), mount("xfs")))
-        .fails(Status.Code.ALREADY_EXISTS, "holds ext4, asked for: xfs");
+        .fails(Status.Code.ALREADY_EXISTS, "holds ext4, requested: xfs");
 
     assertThat(scratch.pod("target")).doesNotExist();
     csi.unstage(volume.getVolumeId(), scratch.pod("staging"));

@@ -69,7 +69,7 @@ class SocketIT extends OwnScratch {
     assertThatExceptionOfType(FatalException.class)
         .isThrownBy(() -> FileModeDriver.start(folder))
         .withMessageContaining("cannot listen on unix:///")
-        .withMessageEndingWith("; correct -endpoint, or make the folder of the socket");
+        .withMessageEndingWith("; correct -endpoint, or create the directory of the socket");
     Files.deleteIfExists(folder.resolve("state/contents"));
   }
 

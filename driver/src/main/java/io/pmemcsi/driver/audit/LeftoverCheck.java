@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** The part of an audit that is about mounts, loop devices and notes which nobody needs. */
+/** The part of an audit that finds mounts, loop devices and notes that no volume needs. */
 final class LeftoverCheck {
 
   private final NodeState node;
@@ -36,8 +36,8 @@ final class LeftoverCheck {
     for (Map.Entry<Path, Path> note : node.notes().entrySet()) {
       note(note.getKey(), note.getValue()).ifPresent(findings::add);
     }
-    for (Path folder : node.kataFolders()) {
-      kata(folder).ifPresent(findings::add);
+    for (Path directory : node.kataDirectories()) {
+      kata(directory).ifPresent(findings::add);
     }
     for (Map.Entry<Path, Path> loop : node.loops().entrySet()) {
       loop(loop.getKey(), loop.getValue()).ifPresent(findings::add);
@@ -53,24 +53,24 @@ final class LeftoverCheck {
         new Finding(
             Kind.STALE_RECORD,
             id.get(),
-            "a note about an unfinished mount at %s, where nothing is mounted".formatted(target),
-            repair && isGone(note)));
+            "a note about a pending mount at %s, where nothing is mounted".formatted(target),
+            repair && isRemoved(note)));
   }
 
-  private Optional<Finding> kata(Path folder) {
-    Optional<VolumeId> id = VolumeId.parse(name(folder));
+  private Optional<Finding> kata(Path directory) {
+    Optional<VolumeId> id = VolumeId.parse(name(directory));
     if (id.isEmpty()) {
       return Optional.empty();
     }
-    if (node.mounts().at(folder).isEmpty()) {
+    if (node.mounts().at(directory).isEmpty()) {
       return Optional.of(
           new Finding(
               Kind.LEFTOVER_MOUNT,
               id.get(),
-              "%s is the folder of a mount that is gone".formatted(folder),
-              repair && isGone(folder)));
+              "%s is the directory of a mount that does not exist".formatted(directory),
+              repair && isRemoved(directory)));
     }
-    boolean shown = node.loops().containsValue(folder.resolve(ImageFiles.NAME));
+    boolean shown = node.loops().containsValue(directory.resolve(ImageFiles.NAME));
     if (ledger.find(id.get()).isPresent() && shown) {
       return Optional.empty();
     }
@@ -79,7 +79,7 @@ final class LeftoverCheck {
             Kind.LEFTOVER_MOUNT,
             id.get(),
             "is mounted at %s although no pod can use it there: NodeUnpublishVolume or umount"
-                    .formatted(folder)
+                    .formatted(directory)
                 + " takes it away",
             false));
   }
@@ -113,13 +113,13 @@ final class LeftoverCheck {
     try {
       return !node.mounts().of(DeviceNumber.of(device)).isEmpty();
     } catch (IOException e) {
-      // gone in this moment
+      // removed at this moment
       return true;
     }
   }
 
-  /** Removes a note or an empty folder, never anything that holds something. */
-  private static boolean isGone(Path path) {
+  /** Removes a note or an empty directory, never anything that has content. */
+  private static boolean isRemoved(Path path) {
     try {
       Files.deleteIfExists(path);
       return true;

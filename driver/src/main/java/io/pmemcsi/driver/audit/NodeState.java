@@ -29,38 +29,38 @@ import org.slf4j.LoggerFactory;
 /**
  * What calls may have left on the node besides devices and records.
  *
- * @param notes the notes about unfinished mounts, each with the path that it is about
- * @param kataFolders where Kata volumes are mounted themselves
- * @param loops the loop devices of files below the state folder, each with its file
+ * @param notes the notes about pending mounts, each with its mount point
+ * @param kataDirectories where Kata volumes are mounted themselves
+ * @param loops the loop devices of files below the state directory, each with its file
  */
 public record NodeState(
-    MountTable mounts, Map<Path, Path> notes, List<Path> kataFolders, Map<Path, Path> loops) {
+    MountTable mounts, Map<Path, Path> notes, List<Path> kataDirectories, Map<Path, Path> loops) {
 
   private static final Logger LOG = LoggerFactory.getLogger(NodeState.class);
 
   public NodeState {
     notes = Map.copyOf(notes);
-    kataFolders = List.copyOf(kataFolders);
+    kataDirectories = List.copyOf(kataDirectories);
     loops = Map.copyOf(loops);
   }
 
-  /** Looks; nothing is changed. */
-  public static NodeState read(Path stateFolder) {
+  /** Reads the state; nothing is changed. */
+  public static NodeState read(Path stateDirectory) {
     try {
       // the kernel shows paths without links
-      Path state = stateFolder.toRealPath();
+      Path state = stateDirectory.toRealPath();
       Map<Path, Path> notes = new LinkedHashMap<>();
-      for (Path note : list(state.resolve(PendingMounts.FOLDER))) {
-        // a name that ends so was never finished, so the mount was never begun
+      for (Path note : list(state.resolve(PendingMounts.DIRECTORY))) {
+        // a temporary file was never renamed, so the mount did not start
         if (!note.toString().endsWith(".tmp")) {
           target(note).ifPresent(path -> notes.put(note, path));
         }
       }
-      List<Path> kata = list(state.resolve(KataVolumes.FOLDER));
+      List<Path> kata = list(state.resolve(KataVolumes.DIRECTORY));
       return new NodeState(MountTable.read(), notes, kata, loops(state, kata));
     } catch (IOException e) {
       throw new UncheckedIOException(
-          "cannot look into %s: %s".formatted(stateFolder, Reason.withFile(e)), e);
+          "cannot read %s: %s".formatted(stateDirectory, Reason.withFile(e)), e);
     }
   }
 
@@ -111,16 +111,16 @@ public record NodeState(
       LOG.atWarn()
           .addKeyValue("note", note)
           .addKeyValue("error", Reason.of(e))
-          .log("A note about an unfinished mount cannot be understood, remove it.");
+          .log("A note about a pending mount cannot be parsed, remove it.");
       return Optional.empty();
     }
   }
 
-  private static List<Path> list(Path folder) throws IOException {
-    if (!Files.isDirectory(folder)) {
+  private static List<Path> list(Path directory) throws IOException {
+    if (!Files.isDirectory(directory)) {
       return List.of();
     }
-    try (Stream<Path> all = Files.list(folder)) {
+    try (Stream<Path> all = Files.list(directory)) {
       return all.sorted().toList();
     }
   }

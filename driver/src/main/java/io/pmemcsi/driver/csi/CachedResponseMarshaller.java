@@ -13,9 +13,8 @@ import java.io.OutputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps the bytes of the last response of a method: a service that answers with the very same
- * message again does not pay for turning it into bytes again. For a list of a thousand volumes that
- * is most of the work.
+ * Keeps the bytes of the last response of a method: a service that returns the very same message
+ * again does not serialize it again. For a list of a thousand volumes that is most of the work.
  */
 final class CachedResponseMarshaller<T extends Message> implements MethodDescriptor.Marshaller<T> {
 

@@ -17,11 +17,11 @@ import org.slf4j.LoggerFactory;
 
 /**
  * What all calls have in common: a number in the log, a measured time, the node's name in each
- * error, a limit for the size, and commands that die with the call that wanted them.
+ * error, a limit for the size, and commands that are killed with their call.
  */
 public final class CallInterceptor implements ServerInterceptor {
 
-  /** What clients of CSI rely on; gRPC's own limit answers with other words. */
+  /** What clients of CSI rely on; gRPC's own limit has another message. */
   static final int MAX_MESSAGE = 4 << 20;
 
   private static final Logger LOG = LoggerFactory.getLogger("io.pmemcsi.driver.csi");
@@ -93,10 +93,10 @@ public final class CallInterceptor implements ServerInterceptor {
         return;
       }
       closed = true;
-      Status told = status;
+      Status sent = status;
       if (!status.isOk()) {
         String description = status.getDescription() == null ? "" : status.getDescription();
-        told = status.getCode().toStatus().withDescription(nodeId + ": " + description);
+        sent = status.getCode().toStatus().withDescription(nodeId + ": " + description);
         LOG.atError()
             .addKeyValue("method", method)
             .addKeyValue("request-counter", number)
@@ -104,8 +104,11 @@ public final class CallInterceptor implements ServerInterceptor {
             .addKeyValue("error", description)
             .log("Call failed.");
       }
-      recorder.ended("/" + method, StatusNames.of(status.getCode()), Duration.ofNanos(System.nanoTime() - start));
-      super.close(told, trailers);
+      recorder.ended(
+          "/" + method,
+          StatusNames.of(status.getCode()),
+          Duration.ofNanos(System.nanoTime() - start));
+      super.close(sent, trailers);
     }
   }
 

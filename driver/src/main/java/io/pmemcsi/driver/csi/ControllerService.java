@@ -40,7 +40,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Makes and deletes volumes on this node. */
+/** The CSI controller service: creates, deletes, expands and lists volumes of this node. */
 public final class ControllerService extends ControllerGrpc.ControllerImplBase {
 
   private final NodeIdentity node;
@@ -52,7 +52,7 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
   private final VolumeMessages messages;
   private volatile Whole whole = new Whole(-1, ListVolumesResponse.getDefaultInstance());
 
-  /** The list of all volumes, good until the ledger has another version. */
+  /** The list of all volumes, valid until the ledger has another version. */
   private record Whole(long version, ListVolumesResponse response) {}
 
   /**
@@ -208,7 +208,7 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
         });
   }
 
-  /** Asked for all day long, so it is put together once per change. */
+  /** Sidecars ask often, so the response is built once per change. */
   private ListVolumesResponse whole() {
     long version = volumes.version();
     Whole kept = whole;

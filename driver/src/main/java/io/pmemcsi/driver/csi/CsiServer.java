@@ -23,10 +23,10 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
-/** The gRPC server on the Unix socket where kubelet and the sidecars look for the driver. */
+/** The gRPC server on the Unix socket where kubelet and the sidecars expect the driver. */
 public final class CsiServer implements AutoCloseable {
 
-  /** Larger than the limit of the calls, so that a client hears why its message is refused. */
+  /** Larger than the limit of the calls, so that a client gets the reason for a refused message. */
   private static final int MAX_TRANSPORT = 2 * CallInterceptor.MAX_MESSAGE;
 
   private final Path socket;
@@ -67,18 +67,18 @@ public final class CsiServer implements AutoCloseable {
       var _ = loop.shutdownGracefully(0, 1, TimeUnit.SECONDS);
       calls.shutdownNow();
       throw new FatalException(
-          "cannot listen on %s: %s; correct -endpoint, or make the folder of the socket"
+          "cannot listen on %s: %s; correct -endpoint, or create the directory of the socket"
               .formatted(endpoint, Reason.of(e)),
           e);
     }
     return new CsiServer(socket, server, loop, calls);
   }
 
-  /** Lets calls that are under way finish, as long as that takes at most so long. */
-  public void stop(Duration patience) {
+  /** Waits up to {@code timeout} for in-flight calls. */
+  public void stop(Duration timeout) {
     server.shutdown();
     try {
-      if (!server.awaitTermination(patience.toMillis(), TimeUnit.MILLISECONDS)) {
+      if (!server.awaitTermination(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
         server.shutdownNow();
         server.awaitTermination(5, TimeUnit.SECONDS);
       }
@@ -98,14 +98,14 @@ public final class CsiServer implements AutoCloseable {
     stop(Timeouts.SHUTDOWN);
   }
 
-  /** A crashed driver leaves its socket behind; that of a living one must not be taken away. */
+  /** A crashed driver leaves its socket behind; that of a running one must not be removed. */
   private static void removeStale(Path socket) {
     if (!Files.exists(socket)) {
       return;
     }
     if (Files.isRegularFile(socket) || Files.isDirectory(socket)) {
       throw new FatalException(
-          "endpoint %s is not a socket: it is left alone, choose another one".formatted(socket));
+          "endpoint %s is not a socket: it is not removed, choose another one".formatted(socket));
     }
     try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
       channel.connect(UnixDomainSocketAddress.of(socket));

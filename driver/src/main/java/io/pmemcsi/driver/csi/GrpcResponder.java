@@ -19,7 +19,7 @@ final class GrpcResponder {
 
   private GrpcResponder() {}
 
-  /** Answers a call with what the work returns or why it failed. */
+  /** Responds to a call with the result of the work, or with the status of its failure. */
   static <T> void respond(StreamObserver<T> observer, Supplier<T> work) {
     T response;
     try {
@@ -28,10 +28,10 @@ final class GrpcResponder {
       observer.onError(status(e).asRuntimeException());
       return;
     } catch (VirtualMachineError e) {
-      LOG.atError().setCause(e).log("The program is at its limits.");
+      LOG.atError().setCause(e).log("The driver is out of memory or stack.");
       observer.onError(
           Status.INTERNAL
-              .withDescription("the driver is at its limits: " + words(e))
+              .withDescription("the driver is out of memory or stack: " + words(e))
               .asRuntimeException());
       return;
     }

@@ -16,7 +16,7 @@ public record NodeIdentity(DriverName driver, String nodeId) {
     return Topology.newBuilder().putSegments(driver.topologyKey(), nodeId).build();
   }
 
-  /** Whether a place that somebody asks for can be this node. */
+  /** Whether a requested topology includes this node. */
   boolean isIn(Topology place) {
     return nodeId.equals(place.getSegmentsOrDefault(driver.topologyKey(), nodeId));
   }

@@ -36,7 +36,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Makes volumes usable for pods on this node. */
+/** The CSI node service: volumes for pods on this node. */
 public final class NodeService extends NodeGrpc.NodeImplBase {
 
   private final NodeIdentity node;

@@ -20,7 +20,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/** Turns parts of requests into values that cannot be wrong. */
+/** Validates parts of requests and converts them to values. */
 final class Requests {
 
   /** The size limit that the CSI specification sets for such texts. */
@@ -93,7 +93,7 @@ final class Requests {
     }
   }
 
-  /** A path where something is or will be mounted, as the kernel tells it. */
+  /** A path where something is or will be mounted, as the kernel shows it. */
   static Path mountPoint(String field, String value) {
     Path path = withoutLinks(path(field, value));
     if (Files.isSymbolicLink(path)) {
@@ -111,7 +111,7 @@ final class Requests {
     try {
       return parent == null ? path : parent.toRealPath().resolve(path.getFileName());
     } catch (IOException e) {
-      return path; // nothing can be mounted there, and whoever tries says why
+      return path; // nothing can be mounted there, and mounting says why
     }
   }
 
@@ -201,7 +201,7 @@ final class Requests {
     }
   }
 
-  /** Texts of strangers go into messages and logs in one line. */
+  /** Bounds and escapes text of a request for messages and logs. */
   static String escaped(String text) {
     StringBuilder out = new StringBuilder();
     text.codePoints()

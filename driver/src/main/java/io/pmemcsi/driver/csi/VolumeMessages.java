@@ -11,15 +11,15 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 
 /**
- * Volumes in the words of CSI. They are made once: putting together a thousand of them for each
- * ListVolumes takes longer than sending them.
+ * Volumes as CSI messages, which are cached: building a thousand of them for each ListVolumes takes
+ * longer than sending them.
  */
 final class VolumeMessages {
 
   private final NodeIdentity node;
-  private final Map<VolumeId, Made> messages = new ConcurrentHashMap<>();
+  private final Map<VolumeId, Cached> messages = new ConcurrentHashMap<>();
 
-  private record Made(VolumeRecord from, ListVolumesResponse.Entry message) {}
+  private record Cached(VolumeRecord from, ListVolumesResponse.Entry message) {}
 
   VolumeMessages(NodeIdentity node) {
     this.node = node;
@@ -34,7 +34,7 @@ final class VolumeMessages {
         .build();
   }
 
-  /** The entries of a list; those of volumes that are gone are forgotten. */
+  /** The entries of a list; those of deleted volumes are dropped. */
   List<ListVolumesResponse.Entry> list(List<VolumeRecord> page, List<VolumeRecord> all) {
     if (messages.size() > all.size()) {
       Set<VolumeId> known = all.stream().map(VolumeRecord::id).collect(Collectors.toSet());
@@ -47,14 +47,16 @@ final class VolumeMessages {
     return messages
         .compute(
             entry.id(),
-            (_, made) ->
-                made != null && made.from().equals(entry) ? made : new Made(entry, inList(entry)))
+            (_, cached) ->
+                cached != null && cached.from().equals(entry)
+                    ? cached
+                    : new Cached(entry, inList(entry)))
         .message();
   }
 
   /**
-   * Id and capacity, as the original told them: whoever lists volumes wants to know which there
-   * are, and a node that is full of them is to say so quickly.
+   * ID and capacity, as in the original: callers compare IDs, and a node with many volumes must
+   * respond quickly.
    */
   private static ListVolumesResponse.Entry inList(VolumeRecord entry) {
     return ListVolumesResponse.Entry.newBuilder()

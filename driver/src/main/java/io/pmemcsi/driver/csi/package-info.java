@@ -1,6 +1,6 @@
 /**
- * The CSI services: requests are checked and turned into values, the lifecycle does the work, and
- * its failures are turned into status codes in one place.
+ * The CSI services: requests are validated and converted to values, the packages below do the work,
+ * and {@code GrpcResponder} maps their failures to status codes.
  *
  * <p>Start reading at {@link io.pmemcsi.driver.csi.CsiServer}.
  */

@@ -3,10 +3,10 @@ package io.pmemcsi.driver.device;
 /**
  * Bytes of persistent memory on this node.
  *
- * @param maxVolumeSize the largest single volume that can be made now
+ * @param maxVolumeSize the largest single volume that can be created now
  * @param available all that is free for volumes; more than the above when it is fragmented
  * @param managed all that this driver may use, used or not
- * @param total all that the node has, for whomever
+ * @param total all that the node has, whoever uses it
  */
 public record Capacity(long maxVolumeSize, long available, long managed, long total) {
 

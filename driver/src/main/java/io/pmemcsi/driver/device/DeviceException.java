@@ -3,9 +3,7 @@ package io.pmemcsi.driver.device;
 import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.driver.linux.exec.ToolFailedException;
 
-/**
- * Why a device manager could not do what it was asked for; the CSI status follows from the type.
- */
+/** Why an operation of a device manager failed; the CSI status follows from the type. */
 public abstract sealed class DeviceException extends RuntimeException {
 
   private DeviceException(String message) {
@@ -23,7 +21,7 @@ public abstract sealed class DeviceException extends RuntimeException {
     }
   }
 
-  /** Somebody uses the device, so it is neither erased nor removed. */
+  /** The device is in use, so it is neither erased nor removed. */
   public static final class InUse extends DeviceException {
     public InUse(VolumeId id, String by) {
       super("the device of volume %s is in use: %s".formatted(id, by));
@@ -39,10 +37,10 @@ public abstract sealed class DeviceException extends RuntimeException {
 
   /** No single place is large enough. */
   public static final class NotEnoughSpace extends DeviceException {
-    public NotEnoughSpace(long wantedBytes, long largestBytes) {
+    public NotEnoughSpace(long requestedBytes, long largestBytes) {
       super(
           "not enough space for %d bytes, the largest possible volume has %d bytes"
-              .formatted(wantedBytes, largestBytes));
+              .formatted(requestedBytes, largestBytes));
     }
   }
 
@@ -55,12 +53,12 @@ public abstract sealed class DeviceException extends RuntimeException {
 
   /** A tool or the operating system failed. */
   public static final class ToolFailed extends DeviceException {
-    public ToolFailed(String doing, ToolFailedException cause) {
-      super("%s: %s".formatted(doing, cause.getMessage()), cause);
+    public ToolFailed(String operation, ToolFailedException cause) {
+      super("%s: %s".formatted(operation, cause.getMessage()), cause);
     }
 
-    public ToolFailed(String doing, Exception cause) {
-      super("%s: %s".formatted(doing, Reason.withFile(cause)), cause);
+    public ToolFailed(String operation, Exception cause) {
+      super("%s: %s".formatted(operation, Reason.withFile(cause)), cause);
     }
   }
 }

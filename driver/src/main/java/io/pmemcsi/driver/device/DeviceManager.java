@@ -40,7 +40,7 @@ public interface DeviceManager {
     return true;
   }
 
-  /** Whether there is a device for a volume, whoever created it; nothing is changed. */
+  /** Whether there is a device for a volume, owned or not; nothing is changed. */
   boolean exists(VolumeId id);
 
   /**

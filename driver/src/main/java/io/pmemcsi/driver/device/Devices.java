@@ -47,7 +47,7 @@ public final class Devices {
     this(current, opener, OrphanedCommands.HERE::isCreating);
   }
 
-  /** The same with another way to tell whether a command is creating a device. */
+  /** The same with another way to find out whether a command is creating a device. */
   public Devices(
       DeviceManager current,
       Function<DeviceMode, DeviceManager> opener,
@@ -77,7 +77,7 @@ public final class Devices {
 
   /**
    * Whether a command is creating the device of a volume at this moment, for whichever call. Only a
-   * list of the devices that is read later can tell that there is none.
+   * list of the devices that is read later can show that there is none.
    */
   public boolean isBeingCreated(VolumeId id) {
     return beingCreated.test(id);

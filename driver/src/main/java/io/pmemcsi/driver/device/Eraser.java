@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Overwrites devices with zeros, past the page cache and in large pieces, which is as fast as the
- * device takes them and leaves the caches of everybody else alone.
+ * device takes them and does not evict what others have cached.
  */
 public final class Eraser {
 
@@ -47,18 +47,18 @@ public final class Eraser {
     this.reportEvery = reportEvery;
   }
 
-  /** Hears of each piece that was overwritten. */
+  /** Called for each piece that was overwritten. */
   @FunctionalInterface
   public interface Progress {
     void erased(VolumeId volume, long doneBytes, long totalBytes);
   }
 
   /**
-   * Overwrites all of a device. One that was cancelled is gone on with: whoever waits gives up
-   * after some minutes and asks again, which would never bring a large device to its end. Nobody
-   * gets a device that is being erased, so what is zero stays zero.
+   * Overwrites all of a device. A cancelled erase resumes where it stopped: sidecars time out after
+   * some minutes and call again, so a large device would never be finished otherwise. A device that
+   * is being erased is not published, so what is zero stays zero.
    *
-   * @throws BlockDevices.BusyException before anything was changed, when somebody uses it
+   * @throws BlockDevices.BusyException before anything was changed, when it is in use
    */
   public void erase(Device device) throws IOException {
     try (BlockDevices.Hold _ = BlockDevices.holdExclusively(device.path())) {
@@ -77,7 +77,7 @@ public final class Eraser {
   }
 
   /**
-   * Makes a volume's device ready to be removed: overwritten if asked for, and in use by nobody.
+   * Prepares a volume's device for removal: overwritten if requested, and not in use.
    *
    * @throws DeviceException.InUse before anything was changed
    */
@@ -97,7 +97,7 @@ public final class Eraser {
 
   /**
    * Virtual threads share a few that carry them all, and writing keeps one of those busy as long as
-   * it takes: two large volumes would be enough to let nobody else's calls run.
+   * it takes: two large volumes would be enough to block all other calls.
    */
   private void onOwnThread(Device device) throws IOException {
     Optional<Cancellation> call = Cancellation.current();
@@ -167,7 +167,7 @@ public final class Eraser {
     return before.doneBytes();
   }
 
-  /** What everybody writes; one for all, because the memory outside of the heap is limited, too. */
+  /** Shared by all erasures, because the memory outside of the heap is limited, too. */
   private static final class Zeros {
     private static final ByteBuffer BUFFER =
         ByteBuffer.allocateDirect(PIECE + ALIGNMENT).alignedSlice(ALIGNMENT).asReadOnlyBuffer();

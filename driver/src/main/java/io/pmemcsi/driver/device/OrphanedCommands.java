@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The tools that make devices and run at this moment. They outlive a driver that is killed, so that
- * a device may show up that nobody waits for any more.
+ * Commands that create devices and run at this moment. They outlive a driver that is killed, so
+ * that a device may appear after the call that requested it has ended.
  *
  * @param processes where the kernel shows them
  */
@@ -20,12 +20,12 @@ public record OrphanedCommands(Path processes) {
   /** Those of this machine, or of this container: in another one they die with their driver. */
   public static final OrphanedCommands HERE = new OrphanedCommands(Path.of("/proc"));
 
-  /** The argument by which each of these tools is told the name of what it makes. */
+  /** The argument that names the device in each of these commands. */
   public static String nameOption(String name) {
     return "--name=" + name;
   }
 
-  /** Whether one of them is at work for a volume. */
+  /** Whether one of them runs for a volume. */
   public boolean isCreating(VolumeId id) {
     return isRunningWith(nameOption(id.value()));
   }
@@ -36,7 +36,7 @@ public record OrphanedCommands(Path processes) {
       return all.anyMatch(process -> arguments(process).contains(option));
     } catch (IOException e) {
       throw new UncheckedIOException(
-          "cannot look for running tools in %s: %s".formatted(processes, Reason.of(e)), e);
+          "cannot list running commands in %s: %s".formatted(processes, Reason.of(e)), e);
     }
   }
 

@@ -17,7 +17,7 @@ import java.util.regex.Pattern;
 public record VolumeId(String value) implements Comparable<VolumeId> {
 
   private static final Pattern VALID = Pattern.compile("[A-Za-z0-9_+.][A-Za-z0-9_+.-]{0,126}");
-  private static final Pattern MADE = Pattern.compile("[A-Za-z0-9_+.-]{1,6}-[0-9a-f]{56}");
+  private static final Pattern FROM_NAME = Pattern.compile("[A-Za-z0-9_+.-]{1,6}-[0-9a-f]{56}");
   private static final int PREFIX = 6;
 
   /** Those of the words in lvm(8) that fit into the beginning of an id, inside of names. */
@@ -45,20 +45,20 @@ public record VolumeId(String value) implements Comparable<VolumeId> {
     return new VolumeId(unreserved(id.toString()) + '-' + sha224(bytes));
   }
 
-  /** LVM refuses names with the words that it makes names of its own with. */
+  /** LVM refuses names with the words that it reserves for its own. */
   private static String unreserved(String prefix) {
     String free = RESERVED.stream().anyMatch(prefix::contains) ? prefix.replace('_', '.') : prefix;
     return free.startsWith("pvmove") ? '_' + free.substring(1) : free;
   }
 
-  /** The id if the text can be one; anything else cannot name a volume of ours. */
+  /** The ID if the text can be one; anything else is not the ID of a volume. */
   public static Optional<VolumeId> parse(String text) {
     return isValid(text) ? Optional.of(new VolumeId(text)) : Optional.empty();
   }
 
-  /** Whether it has the form of those that {@link #fromName} makes. */
-  public boolean isMadeFromName() {
-    return MADE.matcher(value).matches();
+  /** Whether it has the form of those of {@link #fromName}. */
+  public boolean isFromName() {
+    return FROM_NAME.matcher(value).matches();
   }
 
   private static boolean isValid(String text) {

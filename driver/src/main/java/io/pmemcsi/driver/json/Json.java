@@ -19,7 +19,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** A JSON value. Questions that do not fit it have an empty answer. */
+/** A JSON value. Accessors that do not fit its type return nothing. */
 public sealed interface Json {
 
   /** A value with keys, in their order. */

@@ -59,8 +59,8 @@ public final class DriverMetrics {
   }
 
   /**
-   * All metrics, with the state of the process. Of all that could be told of a JVM only what needs
-   * no JMX server: that would be a fifth of the driver's memory.
+   * All metrics, with the state of the process. Of the metrics of a JVM only those that need no JMX
+   * server: that would be a fifth of the driver's memory.
    */
   public PrometheusRegistry registry() {
     ProcessMetrics.builder().register(registry);
@@ -99,7 +99,7 @@ public final class DriverMetrics {
     }
   }
 
-  /** The amounts of memory; left out while they cannot be told. */
+  /** The amounts of memory; left out while they are unknown. */
   public List<GaugeFamily> amounts(Optional<Capacity> capacity) {
     return capacity
         .map(

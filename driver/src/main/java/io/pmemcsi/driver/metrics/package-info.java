@@ -1,4 +1,4 @@
-/** What the driver tells Prometheus. */
+/** The metrics of the driver. */
 @NullMarked
 package io.pmemcsi.driver.metrics;
 

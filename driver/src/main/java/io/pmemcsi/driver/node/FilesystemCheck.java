@@ -8,16 +8,16 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * Compares what was found on a device with what has to be there. Whatever differs is refused with
- * both in words, because the alternative would be to format it once more.
+ * Compares the filesystem that was found on a device with the expected one. A difference is refused
+ * with a message that names both, because the alternative would be to format it again.
  *
  * @param holder what holds the filesystem, as people call it
  */
 record FilesystemCheck(String holder) {
 
   /** Exactly the filesystem that was recorded. */
-  FilesystemType recorded(Filesystem expected, Found found, Optional<FilesystemType> wanted) {
-    FilesystemType type = supported(expected.type(), wanted);
+  FilesystemType recorded(Filesystem expected, Found found, Optional<FilesystemType> requested) {
+    FilesystemType type = supported(expected.type(), requested);
     boolean same =
         found instanceof Found.Signature(String thereType, String uuid)
             && thereType.equals(expected.type())
@@ -28,18 +28,18 @@ record FilesystemCheck(String holder) {
     return type;
   }
 
-  /** Some filesystem that can be used, where nobody has recorded which one. */
-  Found.Signature unrecorded(String expected, Found found, Optional<FilesystemType> wanted) {
+  /** Some filesystem that can be used, where none is recorded. */
+  Found.Signature unrecorded(String expected, Found found, Optional<FilesystemType> requested) {
     return switch (found) {
       case Found.Signature there -> {
-        supported(there.type(), wanted);
+        supported(there.type(), requested);
         yield there;
       }
       case Found.Nothing _, Found.Unreadable _ -> throw damaged(expected, found);
     };
   }
 
-  /** What is there, to be recorded: without a UUID it could not be told from any other one. */
+  /** A found filesystem, for the record: without a UUID it is not distinguishable from others. */
   Filesystem identified(Found.Signature there) {
     try {
       return new Filesystem(there.type(), UUID.fromString(there.uuid()));
@@ -50,18 +50,18 @@ record FilesystemCheck(String holder) {
     }
   }
 
-  private FilesystemType supported(String type, Optional<FilesystemType> wanted) {
+  private FilesystemType supported(String type, Optional<FilesystemType> requested) {
     FilesystemType there =
         FilesystemType.parse(type)
             .filter(_ -> !type.isEmpty())
             .orElseThrow(
                 () ->
                     new VolumeException.PreconditionFailed(
-                        "%s holds %s, which is neither ext4 nor xfs: it is left alone"
+                        "%s holds %s, which is neither ext4 nor xfs: it is not touched"
                             .formatted(holder, type)));
-    if (wanted.isPresent() && wanted.get() != there) {
+    if (requested.isPresent() && requested.get() != there) {
       throw new VolumeException.Incompatible(
-          "%s holds %s, asked for: %s".formatted(holder, there.text(), wanted.get().text()));
+          "%s holds %s, requested: %s".formatted(holder, there.text(), requested.get().text()));
     }
     return there;
   }

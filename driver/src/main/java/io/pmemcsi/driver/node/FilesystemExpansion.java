@@ -1,8 +1,8 @@
 package io.pmemcsi.driver.node;
 
-import io.pmemcsi.driver.linux.Timeouts;
 import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.device.DeviceUsers;
+import io.pmemcsi.driver.linux.Timeouts;
 import io.pmemcsi.driver.linux.exec.Command;
 import io.pmemcsi.driver.linux.exec.CommandRunner;
 import io.pmemcsi.driver.linux.mount.FilesystemType;
@@ -48,7 +48,10 @@ public final class FilesystemExpansion {
     // a raw block volume is mounted as a node of the filesystem that /dev is
     FilesystemType.parse(mount.type())
         .filter(_ -> mount.number().equals(DeviceUsers.number(device)))
-        .ifPresent(type -> runner.run(Command.of(type.grow(device.path(), path)).within(Timeouts.WHOLE_DEVICE)));
+        .ifPresent(
+            type ->
+                runner.run(
+                    Command.of(type.grow(device.path(), path)).within(Timeouts.WHOLE_DEVICE)));
     return device.sizeBytes();
   }
 }

@@ -1,8 +1,8 @@
 package io.pmemcsi.driver.node;
 
-import io.pmemcsi.driver.linux.Timeouts;
 import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.device.DeviceUsers;
+import io.pmemcsi.driver.linux.Timeouts;
 import io.pmemcsi.driver.linux.block.Signatures;
 import io.pmemcsi.driver.linux.block.Signatures.Found;
 import io.pmemcsi.driver.linux.exec.Command;
@@ -106,11 +106,11 @@ public final class Formatter {
   /** A volume of the original driver, which does not record whether it was formatted. */
   private Result adoptLegacy(VolumeRecord volume, Found found, Optional<FilesystemType> requested) {
     Found.Signature signature =
-        check(volume).unrecorded("a filesystem (made by an earlier release)", found, requested);
+        check(volume).unrecorded("a filesystem (created by an earlier release)", found, requested);
     LOG.atInfo()
         .addKeyValue("volume", volume.id())
         .addKeyValue("filesystem", signature)
-        .log("Filesystem found that was not made by this driver, using it.");
+        .log("Filesystem found that was not created by this driver, using it.");
     return recorded(volume, signature);
   }
 
@@ -124,14 +124,14 @@ public final class Formatter {
       Device device,
       Optional<UUID> planned,
       Optional<FilesystemType> requested,
-      boolean debris) {
+      boolean wipe) {
     FilesystemType type = requested.orElse(FilesystemType.EXT4);
     if (device.sizeBytes() < type.minimumBytes()) {
       throw new VolumeException.PreconditionFailed(
           "volume %s has %d bytes, %s needs at least %d"
               .formatted(volume.id(), device.sizeBytes(), type.text(), type.minimumBytes()));
     }
-    if (debris) {
+    if (wipe) {
       signatures.wipe(device.path());
     }
     Filesystem filesystem = new Filesystem(type.text(), planned.orElseGet(UUID::randomUUID));

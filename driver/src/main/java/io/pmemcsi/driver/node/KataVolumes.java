@@ -26,14 +26,14 @@ import java.util.function.Consumer;
 
 /**
  * Publishes the filesystem inside a volume's image file: the volume itself is mounted in the state
- * folder, and pods get a loop device on the file, which the Kata runtime recognises.
+ * directory, and pods get a loop device on the file, which the Kata runtime recognises.
  */
 public final class KataVolumes {
 
-  /** Where the volumes themselves are mounted, in the state folder. */
-  public static final String FOLDER = "mount";
+  /** Where the volumes themselves are mounted, in the state directory. */
+  public static final String DIRECTORY = "mount";
 
-  private final Path folder;
+  private final Path directory;
   private final Volumes volumes;
   private final Mounts mounts;
   private final LoopDevices loops;
@@ -41,13 +41,13 @@ public final class KataVolumes {
   private final Signatures signatures;
 
   public KataVolumes(
-      Path stateFolder,
+      Path stateDirectory,
       Volumes volumes,
       Mounts mounts,
       LoopDevices loops,
       ImageFiles images,
       Signatures signatures) {
-    this.folder = stateFolder.toAbsolutePath().resolve(FOLDER);
+    this.directory = stateDirectory.toAbsolutePath().resolve(DIRECTORY);
     this.volumes = volumes;
     this.mounts = mounts;
     this.loops = loops;
@@ -57,7 +57,7 @@ public final class KataVolumes {
 
   /** Where the volume itself is mounted while it is published. */
   Path hostMount(VolumeRecord entry) {
-    return folder.resolve(entry.id().value());
+    return directory.resolve(entry.id().value());
   }
 
   /**
@@ -74,8 +74,8 @@ public final class KataVolumes {
     try {
       show(entry, target, access, options.contains("ro"), mountVolume);
     } catch (RuntimeException e) {
-      // after a refusal nobody calls NodeUnpublishVolume
-      Cancellation.shielded(() -> giveUp(entry, target, e));
+      // kubelet does not call NodeUnpublishVolume after a failure
+      Cancellation.shielded(() -> rollBack(entry, target, e));
       throw e;
     }
   }
@@ -88,7 +88,7 @@ public final class KataVolumes {
       Consumer<Path> mountVolume) {
     Path host = hostMount(entry);
     try {
-      Files.createDirectories(folder);
+      Files.createDirectories(directory);
       MountPoints.createDirectory(host);
       if (mounts.table().at(host).isEmpty()) {
         mountVolume.accept(host);
@@ -108,7 +108,7 @@ public final class KataVolumes {
     }
   }
 
-  private void giveUp(VolumeRecord entry, Path target, RuntimeException reason) {
+  private void rollBack(VolumeRecord entry, Path target, RuntimeException reason) {
     try {
       takeDown(entry);
       if (mounts.table().at(target).isEmpty()) {
@@ -132,13 +132,13 @@ public final class KataVolumes {
       VolumeRecord entry,
       Optional<Filesystem> recorded,
       Path loop,
-      Optional<FilesystemType> wanted) {
+      Optional<FilesystemType> requested) {
     FilesystemCheck check = new FilesystemCheck("the image file of volume " + entry.id());
     Found found = signatures.probe(loop);
     if (recorded.isPresent()) {
-      return check.recorded(recorded.get(), found, wanted);
+      return check.recorded(recorded.get(), found, requested);
     }
-    Found.Signature there = check.unrecorded("a filesystem", found, wanted);
+    Found.Signature there = check.unrecorded("a filesystem", found, requested);
     if (entry.state() instanceof VolumeState.Formatted(Filesystem volume, Optional<Filesystem> _)) {
       Filesystem inside = check.identified(there);
       volumes.setState(entry, new VolumeState.Formatted(volume, Optional.of(inside)));
@@ -150,9 +150,9 @@ public final class KataVolumes {
     Path image = host.resolve(ImageFiles.NAME);
     if (!Files.exists(image)) {
       throw new VolumeException.PreconditionFailed(
-          "the image file of volume %s is not made again: expected %s, which holds %s, found no such file."
+          "the image file of volume %s is not created again: expected %s, which holds %s, found no such file."
                   .formatted(entry.id(), image.getFileName(), expected)
-              + " Bring it back or delete the volume");
+              + " Restore it or delete the volume");
     }
   }
 
@@ -232,7 +232,7 @@ public final class KataVolumes {
     return mounts.table().of(number(loop));
   }
 
-  private boolean isMounted(Path target, Path loop, Access.Mount wanted, boolean readOnly) {
+  private boolean isMounted(Path target, Path loop, Access.Mount requested, boolean readOnly) {
     Optional<MountEntry> there = mounts.table().at(target);
     there
         .filter(mount -> !mount.number().equals(number(loop)))
@@ -246,7 +246,7 @@ public final class KataVolumes {
             VolumeMounts.requireSame(
                 mount,
                 // the other flags are those of the volume, not of the image in it
-                new Access.Mount(wanted.type(), List.of(), wanted.singleWriter()),
+                new Access.Mount(requested.type(), List.of(), requested.singleWriter()),
                 readOnly));
     return there.isPresent();
   }
@@ -255,7 +255,7 @@ public final class KataVolumes {
     try {
       return DeviceNumber.of(loop);
     } catch (IOException e) {
-      throw new VolumeException.Failed("cannot look at %s: %s".formatted(loop, Reason.of(e)));
+      throw new VolumeException.Failed("cannot stat %s: %s".formatted(loop, Reason.of(e)));
     }
   }
 }

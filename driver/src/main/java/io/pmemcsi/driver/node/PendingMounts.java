@@ -15,13 +15,13 @@ import java.nio.file.Path;
 public final class PendingMounts {
 
   /** Where the notes are, in the state directory. */
-  public static final String FOLDER = "unfinished";
+  public static final String DIRECTORY = "unfinished";
 
-  private final Path folder;
+  private final Path directory;
   private final StateFiles files;
 
-  public PendingMounts(Path stateFolder, StateFiles files) {
-    this.folder = stateFolder.resolve(FOLDER);
+  public PendingMounts(Path stateDirectory, StateFiles files) {
+    this.directory = stateDirectory.resolve(DIRECTORY);
     this.files = files;
   }
 
@@ -43,6 +43,6 @@ public final class PendingMounts {
 
   private Path file(Path target) {
     // the id of a name is a file name for any text
-    return folder.resolve(VolumeId.fromName(target.toString()).value());
+    return directory.resolve(VolumeId.fromName(target.toString()).value());
   }
 }

@@ -38,9 +38,9 @@ public final class Publishing {
   private final Formatter formatter;
   private final VolumeMounts volumeMounts;
   private final Mounts mounts;
-  private final DeviceUsers usages;
+  private final DeviceUsers users;
   private final KataVolumes kata;
-  private final PendingMounts unfinished;
+  private final PendingMounts pending;
   private final LegacyBindMounts legacyMounts = new LegacyBindMounts();
 
   public Publishing(
@@ -50,18 +50,18 @@ public final class Publishing {
       Formatter formatter,
       VolumeMounts volumeMounts,
       Mounts mounts,
-      DeviceUsers usages,
+      DeviceUsers users,
       KataVolumes kata,
-      PendingMounts unfinished) {
+      PendingMounts pending) {
     this.volumes = volumes;
     this.creator = creator;
     this.deleter = deleter;
     this.formatter = formatter;
     this.volumeMounts = volumeMounts;
     this.mounts = mounts;
-    this.usages = usages;
+    this.users = users;
     this.kata = kata;
-    this.unfinished = unfinished;
+    this.pending = pending;
   }
 
   /** Whether a request names a volume that CreateVolume has created. */
@@ -189,7 +189,7 @@ public final class Publishing {
       volumeMounts.unmountAll(target, volumes.device(entry).map(DeviceUsers::number));
     }
     MountPoints.remove(target);
-    unfinished.clear(target);
+    pending.clear(target);
     legacyMounts.unpublished(target);
   }
 
@@ -293,7 +293,7 @@ public final class Publishing {
   private void unmountLegacy(Device device, Path target, List<String> options) {
     Optional<MountEntry> there = mounts.table().at(target);
     boolean legacy =
-        unfinished.isSet(target)
+        pending.isSet(target)
             || there.filter(mount -> legacyMounts.matches(mount, options)).isPresent();
     if (there.isPresent() && legacy && isOf(device, target, there.get())) {
       LOG.atInfo()
@@ -302,7 +302,7 @@ public final class Publishing {
           .log("Replacing a mount of an earlier release that lacks mount options.");
       volumeMounts.unmountAll(target, Optional.of(DeviceUsers.number(device)));
     }
-    unfinished.clear(target);
+    pending.clear(target);
   }
 
   private static boolean isOf(Device device, Path target, MountEntry mount) {
@@ -315,7 +315,7 @@ public final class Publishing {
     if (!access.singleWriter()) {
       return;
     }
-    List<MountEntry> all = new ArrayList<>(usages.mountsOf(device));
+    List<MountEntry> all = new ArrayList<>(users.mountsOf(device));
     all.addAll(kata.publications(entry));
     all.removeIf(mount -> mount.mountPoint().equals(target));
     all.removeIf(mount -> staging.isPresent() && mount.mountPoint().equals(staging.get()));

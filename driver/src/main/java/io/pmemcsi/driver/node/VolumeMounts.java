@@ -59,7 +59,7 @@ public final class VolumeMounts {
         && entry.parameters().deviceMode().map(DeviceMode::usesPmem).orElse(true);
   }
 
-  /** A call that died between mounting and looking for DAX may have left a mount without it. */
+  /** A call that died between mounting and checking for DAX may have left a mount without it. */
   static void requireDax(VolumeRecord entry, MountEntry there) {
     if (needsDax(entry) && !there.hasDax()) {
       throw DaxMissingException.at(there.mountPoint());
@@ -78,7 +78,7 @@ public final class VolumeMounts {
 
   /** Whether a volume is mounted at a path; something else being there is an error. */
   boolean isMounted(
-      VolumeRecord entry, Device device, Path target, Access.Mount wanted, boolean readOnly) {
+      VolumeRecord entry, Device device, Path target, Access.Mount requested, boolean readOnly) {
     Optional<MountEntry> there = mounts.table().at(target);
     if (there.isEmpty()) {
       return false;
@@ -87,36 +87,36 @@ public final class VolumeMounts {
       throw new VolumeException.Incompatible(
           "something else is mounted at %s: %s".formatted(target, there.get().source()));
     }
-    requireSame(there.get(), wanted, readOnly);
+    requireSame(there.get(), requested, readOnly);
     requireDax(entry, there.get());
     return true;
   }
 
-  /** Throws when a mount is not the one that was asked for. */
-  static void requireSame(MountEntry there, Access.Mount wanted, boolean readOnly) {
-    wanted
+  /** Throws when a mount is not the requested one. */
+  static void requireSame(MountEntry there, Access.Mount requested, boolean readOnly) {
+    requested
         .type()
         .filter(type -> !type.text().equals(there.type()))
         .ifPresent(
             type -> {
               throw new VolumeException.Incompatible(
-                  "%s holds %s, asked for: %s"
+                  "%s holds %s, requested: %s"
                       .formatted(there.mountPoint(), there.type(), type.text()));
             });
-    MountOptions.shown(wanted.flags())
+    MountOptions.shown(requested.flags())
         .forEach(
             (flag, set) -> {
               if (there.has(flag) != set) {
                 throw new VolumeException.Incompatible(
-                    "%s is mounted %s the mount flag \"%s\", asked for: %s"
+                    "%s is mounted %s the mount flag \"%s\", requested: %s"
                         .formatted(
                             there.mountPoint(),
                             set ? "without" : "with",
                             flag,
-                            String.join(",", wanted.flags())));
+                            String.join(",", requested.flags())));
               }
             });
-    requireSame(there, readOnly || MountOptions.of(wanted.flags()).isReadOnly());
+    requireSame(there, readOnly || MountOptions.of(requested.flags()).isReadOnly());
   }
 
   /** The same for what has no filesystem of its own. */
@@ -133,11 +133,11 @@ public final class VolumeMounts {
     Optional<MountEntry> there = mounts.table().at(target);
     while (there.isPresent()) {
       MountEntry mount = there.get();
-      boolean foreign =
+      boolean notOwned =
           number.isPresent()
               && !mount.number().equals(number.get())
               && !BlockDevices.isNodeOf(target, number.get());
-      if (foreign) {
+      if (notOwned) {
         throw new VolumeException.PreconditionFailed(
             "what is mounted at %s (%s) is not this volume".formatted(target, mount.source()));
       }
@@ -146,7 +146,7 @@ public final class VolumeMounts {
     }
   }
 
-  /** Files on xfs grow in steps of 2 MiB, so that they can be mapped with huge pages. */
+  /** Allocates files on xfs in steps of 2 MiB, so that they can be mapped with huge pages. */
   private void tune(FilesystemType type, Path target) {
     if (type == FilesystemType.XFS) {
       runner.run(Command.of("xfs_io", "-c", "extsize 2m", target.toString()));

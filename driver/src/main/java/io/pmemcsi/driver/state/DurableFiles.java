@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** State files on a real disk: written beside, synced, renamed, and the folder synced. */
+/** State files on a real disk: written beside, synced, renamed, and the directory synced. */
 public final class DurableFiles implements StateFiles {
 
   static final String TEMPORARY = ".tmp";
@@ -30,11 +30,11 @@ public final class DurableFiles implements StateFiles {
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
 
   @Override
-  public List<String> list(Path folder) throws IOException {
-    if (!Files.isDirectory(folder)) {
+  public List<String> list(Path directory) throws IOException {
+    if (!Files.isDirectory(directory)) {
       return List.of();
     }
-    try (Stream<Path> files = Files.list(folder)) {
+    try (Stream<Path> files = Files.list(directory)) {
       return files
           .filter(Files::isRegularFile)
           .map(file -> file.getFileName().toString())
@@ -69,21 +69,21 @@ public final class DurableFiles implements StateFiles {
       channel.force(true);
     }
     Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
-    syncFolder(file);
+    syncDirectory(file);
   }
 
   @Override
   public void delete(Path file) throws IOException {
     if (Files.deleteIfExists(file)) {
-      syncFolder(file);
+      syncDirectory(file);
     }
   }
 
-  /** A rename or removal is only durable once the folder itself is on disk. */
-  private static void syncFolder(Path file) throws IOException {
-    Path folder = file.toAbsolutePath().getParent();
-    if (folder != null) {
-      try (FileChannel channel = FileChannel.open(folder, READ)) {
+  /** A rename or removal is only durable once the directory itself is on disk. */
+  private static void syncDirectory(Path file) throws IOException {
+    Path directory = file.toAbsolutePath().getParent();
+    if (directory != null) {
+      try (FileChannel channel = FileChannel.open(directory, READ)) {
         channel.force(true);
       }
     }

@@ -4,17 +4,17 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Small files that survive a crash at any moment: each is there whole, in its old or new form. */
+/** Small files that survive a crash at any moment: each is complete, in its old or new form. */
 public interface StateFiles {
 
-  /** The names of all regular files in a folder; none when there is no such folder. */
-  List<String> list(Path folder) throws IOException;
+  /** The names of all regular files in a directory; none when it does not exist. */
+  List<String> list(Path directory) throws IOException;
 
   byte[] read(Path file) throws IOException;
 
-  /** Replaces or makes a file, on disk when this returns. */
+  /** Creates or replaces a file, durable on return. */
   void write(Path file, byte[] content) throws IOException;
 
-  /** Removes a file, on disk when this returns; a missing one is fine. */
+  /** Removes a file, durable on return; a missing one is fine. */
   void delete(Path file) throws IOException;
 }

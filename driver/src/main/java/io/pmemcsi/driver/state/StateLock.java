@@ -11,8 +11,9 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Keeps a second driver away from a state folder: it would take what the first one is just making
- * for the remains of a crash. The kernel gives the lock back when its owner dies, however it dies.
+ * Keeps a second driver out of a state directory: it would take volumes that the first one is
+ * creating for the remains of a crash. The kernel releases the lock when its owner ends, however it
+ * ends.
  */
 public final class StateLock implements AutoCloseable {
 
@@ -25,20 +26,20 @@ public final class StateLock implements AutoCloseable {
   }
 
   /**
-   * Takes the lock of a state folder, which is made when its parent exists.
+   * Takes the lock of a state directory, which is created when its parent exists.
    *
-   * @param patience how long a driver that was just killed may take to go
+   * @param timeout how long to wait for a driver that was just killed
    */
-  public static StateLock take(Path stateFolder, Duration patience) {
-    StateDirectory.create(stateFolder);
-    Path file = stateFolder.resolve("lock");
+  public static StateLock take(Path stateDirectory, Duration timeout) {
+    StateDirectory.create(stateDirectory);
+    Path file = stateDirectory.resolve("lock");
     try {
       FileChannel channel = FileChannel.open(file, CREATE, WRITE);
-      long deadline = System.nanoTime() + patience.toNanos();
+      long deadline = System.nanoTime() + timeout.toNanos();
       while (!isTaken(channel)) {
         if (System.nanoTime() > deadline) {
           channel.close();
-          throw StateException.inUse(stateFolder);
+          throw StateException.inUse(stateDirectory);
         }
         LockSupport.parkNanos(RETRY_EVERY.toNanos());
       }
@@ -61,7 +62,7 @@ public final class StateLock implements AutoCloseable {
     try {
       channel.close();
     } catch (IOException e) {
-      throw new IllegalStateException("cannot let go of the state folder", e);
+      throw new IllegalStateException("cannot release the state directory", e);
     }
   }
 }

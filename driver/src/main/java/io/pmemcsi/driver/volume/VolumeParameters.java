@@ -53,7 +53,7 @@ public record VolumeParameters(
         && ephemeral == requested.ephemeral;
   }
 
-  /** What the caller of CSI must hand back when the volume is used. */
+  /** The volume context, which callers of CSI return with each use of the volume. */
   public Map<String, String> toContext() {
     Map<String, String> context = common();
     context.put(ParameterKey.PERSISTENCY.text(), ephemeral ? "ephemeral" : "normal");

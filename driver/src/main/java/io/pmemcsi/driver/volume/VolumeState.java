@@ -51,7 +51,7 @@ public sealed interface VolumeState {
   /** Being erased and removed; not to be used again. */
   record Deleting() implements VolumeState {}
 
-  /** A filesystem that can be told from all others. */
+  /** A filesystem, distinguishable from all others. */
   record Filesystem(String type, UUID uuid) {
     @Override
     public String toString() {

@@ -95,7 +95,7 @@ public final class DirectDevices implements DeviceManager {
   /** Other programs give namespaces names, too. */
   @Override
   public boolean isOwnName(VolumeId id) {
-    return id.isMadeFromName();
+    return id.isFromName();
   }
 
   @Override
@@ -173,7 +173,10 @@ public final class DirectDevices implements DeviceManager {
         });
   }
 
-  /** A namespace that the kernel shows without its structure, incomplete or damaged: it may be in use. */
+  /**
+   * A namespace that the kernel shows without its structure, incomplete or damaged: it may be in
+   * use.
+   */
   private Optional<Device> raw(VolumeId id) {
     return locked(
         () ->

@@ -27,15 +27,15 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Volumes as sparse files in the folder {@code devices} of the state folder.
+ * Volumes as sparse files in the directory {@code devices} of the state directory.
  *
  * <p>A file is reserved with its full size although it takes no room yet, so that a volume never
- * runs out of space that it was promised. Erasing means removing: the filesystem below hands out
+ * runs out of space that was reserved for it. Erasing means removing: the filesystem below returns
  * freed blocks as zeros only.
  */
 public final class FileDevices implements DeviceManager {
 
-  /** The same as in LVM mode, so that sizes look alike. */
+  /** The same as in LVM mode, so that sizes are the same. */
   static final long ALIGNMENT = 4L << 20;
 
   /** Where the files are, in the state directory. */
@@ -43,7 +43,7 @@ public final class FileDevices implements DeviceManager {
 
   private static final String SUFFIX = ".img";
 
-  private final Path folder;
+  private final Path directory;
   private final LoopDevices loops;
   private final Pool pool;
   private final Object reservation = new Object();
@@ -52,7 +52,7 @@ public final class FileDevices implements DeviceManager {
   /** How much room there is for files. */
   public sealed interface Pool {
 
-    /** A share of the filesystem below the state folder, never more than is really free. */
+    /** A share of the filesystem below the state directory, never more than is really free. */
     record Percentage(int percent) implements Pool {
       public Percentage {
         if (percent < 0 || percent > 100) {
@@ -66,8 +66,8 @@ public final class FileDevices implements DeviceManager {
     record Fixed(long bytes) implements Pool {}
   }
 
-  public FileDevices(Path stateFolder, Pool pool, LoopDevices loops) {
-    this.folder = stateFolder.toAbsolutePath().resolve(DIRECTORY);
+  public FileDevices(Path stateDirectory, Pool pool, LoopDevices loops) {
+    this.directory = stateDirectory.toAbsolutePath().resolve(DIRECTORY);
     this.loops = loops;
     this.pool = pool;
   }
@@ -79,13 +79,13 @@ public final class FileDevices implements DeviceManager {
 
   @Override
   public Capacity capacity() {
-    return asking("measure " + folder, this::measure);
+    return run("measure " + directory, this::measure);
   }
 
   @Override
   public List<Device> list() {
-    return asking(
-        "list " + folder,
+    return run(
+        "list " + directory,
         () -> {
           List<Path> files = files();
           if (files.isEmpty()) {
@@ -118,7 +118,7 @@ public final class FileDevices implements DeviceManager {
   @Override
   public Optional<Device> find(VolumeId id) {
     Path file = file(id);
-    return asking(
+    return run(
         "find the device of volume " + id,
         () ->
             Files.exists(file)
@@ -129,12 +129,12 @@ public final class FileDevices implements DeviceManager {
   @Override
   public Device create(VolumeId id, long sizeBytes, AccessModel accessModel) {
     Path file = file(id);
-    return asking(
+    return run(
         "create the device of volume " + id,
         () -> {
           long size = reserve(id, file, sizeBytes);
           sync(file);
-          // nobody else can have attached a file that is new
+          // no other process can have attached a file that is new
           return new Device(id, loops.attach(file, 0), size);
         });
   }
@@ -142,7 +142,7 @@ public final class FileDevices implements DeviceManager {
   @Override
   public void delete(VolumeId id, boolean erase) {
     Path file = file(id);
-    asking(
+    run(
         "delete the device of volume " + id,
         () -> {
           if (Files.exists(file)) {
@@ -164,18 +164,18 @@ public final class FileDevices implements DeviceManager {
   @Override
   public Device expand(VolumeId id, long sizeBytes) {
     Path file = file(id);
-    return asking(
-        "grow the device of volume " + id,
+    return run(
+        "expand the device of volume " + id,
         () -> {
           if (!Files.exists(file)) {
             throw new DeviceException.NotFound(id);
           }
           synchronized (reservation) {
-            long wanted = roundUp(sizeBytes);
-            long more = wanted - Files.size(file);
+            long requested = roundUp(sizeBytes);
+            long more = requested - Files.size(file);
             if (more > 0) {
-              requireRoom(more, wanted);
-              setLength(file, wanted);
+              requireSpace(more, requested);
+              setLength(file, requested);
               reservedSpace.changed(file);
             }
           }
@@ -192,23 +192,23 @@ public final class FileDevices implements DeviceManager {
       if (Files.exists(file)) {
         throw new DeviceException.Exists(id, Files.size(file));
       }
-      Files.createDirectories(folder);
+      Files.createDirectories(directory);
       long size = roundUp(sizeBytes);
-      requireRoom(size, sizeBytes);
+      requireSpace(size, sizeBytes);
       setLength(file, size);
       reservedSpace.changed(file);
       return size;
     }
   }
 
-  private void requireRoom(long more, long wanted) throws IOException {
-    long room = measure().maxVolumeSize();
-    if (more > room) {
+  private void requireSpace(long more, long requested) throws IOException {
+    long free = measure().maxVolumeSize();
+    if (more > free) {
       reservedSpace.invalidate();
-      room = measure().maxVolumeSize();
+      free = measure().maxVolumeSize();
     }
-    if (more < 0 || more > room) {
-      throw new DeviceException.NotEnoughSpace(wanted, room);
+    if (more < 0 || more > free) {
+      throw new DeviceException.NotEnoughSpace(requested, free);
     }
   }
 
@@ -235,7 +235,7 @@ public final class FileDevices implements DeviceManager {
     return switch (pool) {
       case Pool.Fixed(long bytes) -> capacity(bytes - reserved.bytes(), bytes, bytes);
       case Pool.Percentage(int percent) -> {
-        FileStore disk = Files.getFileStore(folder.getParent());
+        FileStore disk = Files.getFileStore(directory.getParent());
         long total = disk.getTotalSpace();
         long managed = total / 100 * percent;
         // what sparse files have not allocated yet is promised to them
@@ -251,16 +251,16 @@ public final class FileDevices implements DeviceManager {
   }
 
   private List<Path> files() throws IOException {
-    if (!Files.isDirectory(folder)) {
+    if (!Files.isDirectory(directory)) {
       return List.of();
     }
-    try (Stream<Path> all = Files.list(folder)) {
+    try (Stream<Path> all = Files.list(directory)) {
       return all.filter(file -> file.getFileName().toString().endsWith(SUFFIX)).sorted().toList();
     }
   }
 
   private Path file(VolumeId id) {
-    return folder.resolve(id + SUFFIX);
+    return directory.resolve(id + SUFFIX);
   }
 
   private static String nameOf(Path file) {
@@ -291,13 +291,13 @@ public final class FileDevices implements DeviceManager {
     T run() throws IOException;
   }
 
-  private static <T> T asking(String doing, Action<T> action) {
+  private static <T> T run(String operation, Action<T> action) {
     try {
       return action.run();
     } catch (ToolFailedException e) {
-      throw new DeviceException.ToolFailed(doing, e);
+      throw new DeviceException.ToolFailed(operation, e);
     } catch (IOException e) {
-      throw new DeviceException.ToolFailed(doing, e);
+      throw new DeviceException.ToolFailed(operation, e);
     }
   }
 }

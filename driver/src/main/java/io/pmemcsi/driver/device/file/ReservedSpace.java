@@ -20,7 +20,7 @@ final class ReservedSpace {
   private static final Duration VALID = Duration.ofSeconds(10);
 
   private final Listing files;
-  private final Map<Path, Usage> usages = new HashMap<>();
+  private final Map<Path, Usage> users = new HashMap<>();
   private long examinedAt;
   private boolean examined;
   private long reserved;
@@ -71,7 +71,7 @@ final class ReservedSpace {
   }
 
   private void examineAll() throws IOException {
-    usages.clear();
+    users.clear();
     reserved = 0;
     unallocated = 0;
     for (Path file : files.list()) {
@@ -82,14 +82,14 @@ final class ReservedSpace {
   }
 
   private void examine(Path file) throws IOException {
-    Usage before = usages.remove(file);
+    Usage before = users.remove(file);
     if (before != null) {
       reserved -= before.size();
       unallocated -= before.unallocated();
     }
     try {
       Usage now = new Usage(Files.size(file), FileSpace.allocatedBytes(file));
-      usages.put(file, now);
+      users.put(file, now);
       reserved += now.size();
       unallocated += now.unallocated();
     } catch (IOException e) {

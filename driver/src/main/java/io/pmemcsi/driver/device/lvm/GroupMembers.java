@@ -8,7 +8,7 @@ import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Which devices are in a volume group, of whatever name; brings further ones into one. */
+/** Which devices are in a volume group, of any name; adds devices to one. */
 final class GroupMembers {
   private static final Logger LOG = LoggerFactory.getLogger(GroupMembers.class);
 
@@ -34,7 +34,7 @@ final class GroupMembers {
     return taken.contains(device);
   }
 
-  /** Adds the devices that are in no group yet, and makes the group where there is none. */
+  /** Adds the devices that are in no group yet, and creates the group where there is none. */
   void add(String group, List<Path> devices) {
     List<Path> missing = devices.stream().filter(device -> !taken.contains(device)).toList();
     if (missing.isEmpty()) {

@@ -20,9 +20,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Prepares the regions at start: in each of them the wanted share of the memory becomes namespaces
- * of ours, and those become one volume group. Only ever adds: a share that was lowered changes
- * nothing, a raised one adds another namespace to the group.
+ * Prepares the regions at start: in each of them the configured share of the memory becomes
+ * namespaces of the driver, and those become one volume group. Only ever adds: a share that was
+ * lowered changes nothing, a raised one adds another namespace to the group.
  */
 public final class GroupSetup {
   private static final Logger LOG = LoggerFactory.getLogger(GroupSetup.class);
@@ -33,22 +33,22 @@ public final class GroupSetup {
   private final Ndctl ndctl;
   private final Lvm lvm;
   private final CommandRunner runner;
-  private final PendingNamespaces fresh;
+  private final PendingNamespaces pending;
   private final Predicate<Path> blank;
 
   /**
    * @param blank whether a device holds nothing where LVM would write
    */
   public GroupSetup(
-      Ndctl ndctl, CommandRunner runner, PendingNamespaces fresh, Predicate<Path> blank) {
+      Ndctl ndctl, CommandRunner runner, PendingNamespaces pending, Predicate<Path> blank) {
     this.ndctl = ndctl;
     this.lvm = new Lvm(runner);
     this.runner = runner;
-    this.fresh = fresh;
+    this.pending = pending;
     this.blank = blank;
   }
 
-  /** Does what is needed and gives the manager of the groups; 0 percent only uses what is there. */
+  /** Prepares the groups and returns their manager; 0 percent only uses existing ones. */
   public LvmDevices prepare(int pmemPercentage, Eraser eraser) {
     if (pmemPercentage < 0 || pmemPercentage > 100) {
       throw new IllegalArgumentException(
@@ -56,15 +56,15 @@ public final class GroupSetup {
     }
     try {
       if (pmemPercentage > 0) {
-        refuseWhileMade();
+        refuseWhileCreating();
       }
       Map<Path, UUID> wiped = new LinkedHashMap<>();
       List<Region> regions =
           pmemPercentage > 0
-              ? grown(cleaned(ndctl.regions(), wiped), pmemPercentage, wiped)
+              ? extended(cleaned(ndctl.regions(), wiped), pmemPercentage, wiped)
               : ndctl.regions();
       if (regions.isEmpty()) {
-        return new LvmDevices(runner, eraser, List.of(), 0, () -> hidden(List.of()));
+        return new LvmDevices(runner, eraser, List.of(), 0, () -> unavailable(List.of()));
       }
       GroupMembers members = new GroupMembers(lvm);
       if (pmemPercentage > 0) {
@@ -80,13 +80,13 @@ public final class GroupSetup {
         lvm.activateGroups(names);
       }
       long total = regions.stream().mapToLong(Region::sizeBytes).sum();
-      return new LvmDevices(runner, eraser, names, total, () -> hidden(names));
+      return new LvmDevices(runner, eraser, names, total, () -> unavailable(names));
     } catch (ToolFailedException e) {
       throw new DeviceException.ToolFailed("prepare the volume groups", e);
     }
   }
 
-  private List<String> hidden(List<String> names) {
+  private List<String> unavailable(List<String> names) {
     return UnavailableGroups.among(
         ndctl.regions(), names, group -> new GroupMembers(lvm).exists(group));
   }
@@ -99,13 +99,13 @@ public final class GroupSetup {
   /** How large another namespace for the group has to be; zero for none. */
   static long missingBytes(Region region, int pmemPercentage) {
     long size = region.sizeBytes();
-    long wanted = size / 100 * pmemPercentage + size % 100 * pmemPercentage / 100;
+    long target = size / 100 * pmemPercentage + size % 100 * pmemPercentage / 100;
     long have =
         region.namespaces().stream()
             .filter(n -> n.name().equals(Ndctl.GROUP_NAMESPACE))
             .mapToLong(Namespace::rawBytes)
             .sum();
-    long missing = Math.clamp(wanted - have, 0, region.largestGap());
+    long missing = Math.clamp(target - have, 0, region.largestGap());
     long whole = missing - missing % region.unitBytes();
     return NamespaceMode.FSDAX.usableBytes(whole) >= USEFUL_BYTES ? whole : 0;
   }
@@ -125,77 +125,78 @@ public final class GroupSetup {
     wiped.forEach(
         (device, uuid) -> {
           if (members.has(device)) {
-            fresh.forget(uuid);
+            pending.remove(uuid);
           }
         });
   }
 
-  /** A group that was damaged looks like this: making a new one would be the end of its volumes. */
+  /** It may be a damaged group: creating a new one would destroy its volumes. */
   private static FatalException refusal(Region region, Namespace namespace, Path device) {
     return new FatalException(
         "namespace %s is named %s: expected the volume group %s on %s, or nothing; found something"
                 .formatted(namespace.device(), Ndctl.GROUP_NAMESPACE, groupName(region), device)
             + " that LVM does not take for a member of a group. It may be a damaged group with"
-            + " volumes: repair it (vgcfgrestore, pvck). If nobody needs it, remove it: ndctl"
+            + " volumes: repair it (vgcfgrestore, pvck). If it is not needed, remove it: ndctl"
             + " destroy-namespace --force "
             + namespace.device());
   }
 
-  /** What shows up after the look at the regions would keep the groups of an earlier life. */
-  private void refuseWhileMade() {
-    List<UUID> namespaces = fresh.beingMade();
+  /** A namespace that appears after the regions were listed would keep its old volume group. */
+  private void refuseWhileCreating() {
+    List<UUID> namespaces = pending.beingCreated();
     if (!namespaces.isEmpty()) {
       throw new FatalException(
-          "ndctl is still making namespaces for a start that was killed, with the UUIDs %s: start again when it has ended"
+          "ndctl is still creating namespaces for a start that was killed, with the UUIDs %s: start again when it has ended"
               .formatted(namespaces));
     }
   }
 
-  /** Goes on where an earlier start was killed before the namespace it made was in a group. */
+  /** Resumes where an earlier start was killed before its new namespace was in a group. */
   private List<Region> cleaned(List<Region> regions, Map<Path, UUID> wiped) {
-    List<UUID> left = fresh.announced();
+    List<UUID> left = pending.recorded();
     for (UUID uuid : left) {
       Optional<Namespace> found = named(regions, uuid);
       if (found.isPresent()) {
         wipeOrRemove(found.get(), uuid, wiped);
       } else if (Region.disabled(regions).isEmpty()) {
-        fresh.forget(uuid);
+        pending.remove(uuid);
       }
     }
     return left.isEmpty() ? regions : ndctl.regions();
   }
 
   private void wipeOrRemove(Namespace namespace, UUID uuid, Map<Path, UUID> wiped) {
-    boolean whole = namespace.mode() == NamespaceMode.FSDAX && namespace.blockDevice().isPresent();
-    if (whole) {
+    boolean complete =
+        namespace.mode() == NamespaceMode.FSDAX && namespace.blockDevice().isPresent();
+    if (complete) {
       Path device = namespace.blockDevice().orElseThrow();
-      if (!fresh.isWiped(uuid)) {
+      if (!pending.isWiped(uuid)) {
         lvm.wipeSignatures(device);
-        fresh.wiped(uuid);
+        pending.wiped(uuid);
       }
       wiped.put(device, uuid);
-    } else if (!fresh.isWiped(uuid)) {
+    } else if (!pending.isWiped(uuid)) {
       ndctl.destroy(namespace);
-      fresh.forget(uuid);
+      pending.remove(uuid);
     }
     LOG.atWarn()
         .addKeyValue("namespace", namespace.device())
-        .addKeyValue("whole", whole)
-        .log("An earlier start was interrupted while it made this namespace.");
+        .addKeyValue("complete", complete)
+        .log("An earlier start was interrupted while it created this namespace.");
   }
 
-  private List<Region> grown(List<Region> regions, int pmemPercentage, Map<Path, UUID> wiped) {
+  private List<Region> extended(List<Region> regions, int pmemPercentage, Map<Path, UUID> wiped) {
     List<Region> now = regions;
     for (Region region : regions) {
       long missing = region.isUsable() ? missingBytes(region, pmemPercentage) : 0;
       if (missing > 0) {
-        UUID uuid = fresh.announce();
+        UUID uuid = pending.record();
         ndctl.create(region, NamespaceMode.FSDAX, missing, Ndctl.GROUP_NAMESPACE, uuid);
         now = ndctl.regions();
-        // before anybody can take an old signature there for a living one
+        // before an old signature there can be taken for a valid one
         for (Path device : newDevices(region, now)) {
           lvm.wipeSignatures(device);
-          fresh.wiped(uuid);
+          pending.wiped(uuid);
           wiped.put(device, uuid);
         }
         LOG.atInfo()

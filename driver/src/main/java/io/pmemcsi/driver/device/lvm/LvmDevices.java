@@ -199,7 +199,7 @@ public final class LvmDevices implements DeviceManager {
   private Groups afterFailure(VolumeId id, ToolFailedException failure) {
     return switch (LvmFailure.classify(failure)) {
       case VOLUME_EXISTS -> {
-        // another program has created it since the groups were read: not ours
+        // another program has created it since the groups were read
         Optional<Place> other = groups.refresh().find(id.value());
         throw new DeviceException.Exists(id, other.map(p -> p.volume().sizeBytes()).orElse(0L));
       }

@@ -13,12 +13,12 @@ import java.util.List;
 import java.util.UUID;
 
 /**
- * Notes about namespaces that are being made for a group.
+ * Notes about namespaces that are being created for a group.
  *
- * <p>The memory of a new namespace may hold the volume group of an earlier life. Whoever is killed
- * before it is wiped leaves something that looks like a living group; the note tells the next start
- * that it is not. Once it is wiped the note stays until the namespace is in its group: no other
- * namespace with something on it may be put into one.
+ * <p>The memory of a new namespace may hold an old volume group. A start that is killed before it
+ * is wiped leaves something that looks like a valid group; by the note the next start knows that it
+ * is not. Once it is wiped the note stays until the namespace is in its group: no other namespace
+ * with something on it may be put into one.
  */
 public final class PendingNamespaces {
 
@@ -28,31 +28,31 @@ public final class PendingNamespaces {
   /** Of a UUID; a longer name is that of a file which was never finished. */
   private static final int NAME_LENGTH = 36;
 
-  private final Path folder;
+  private final Path directory;
   private final StateFiles files;
 
-  public PendingNamespaces(Path stateFolder, StateFiles files) {
-    this.folder = stateFolder.resolve("fresh-namespaces");
+  public PendingNamespaces(Path stateDirectory, StateFiles files) {
+    this.directory = stateDirectory.resolve("fresh-namespaces");
     this.files = files;
   }
 
-  /** Notes a namespace before it is made; it has to get this UUID. */
-  UUID announce() {
+  /** Records a namespace before it is created; it has to get this UUID. */
+  UUID record() {
     UUID uuid = UUID.randomUUID();
-    return noting(
+    return access(
         () -> {
-          Files.createDirectories(folder);
+          Files.createDirectories(directory);
           write(uuid, NOT_WIPED);
           return uuid;
         });
   }
 
-  /** Those that are in no group yet, as far as they were made at all. */
-  List<UUID> announced() {
-    return noting(
+  /** Those that are in no group yet, as far as they were created at all. */
+  List<UUID> recorded() {
+    return access(
         () -> {
           List<UUID> all = new ArrayList<>();
-          for (String name : files.list(folder)) {
+          for (String name : files.list(directory)) {
             if (name.length() == NAME_LENGTH) {
               all.add(UUID.fromString(name));
             }
@@ -61,29 +61,29 @@ public final class PendingNamespaces {
         });
   }
 
-  /** Those that a tool which a killed start has left is still making. */
-  List<UUID> beingMade() {
-    return announced().stream()
+  /** Those that a command of a killed start is still creating. */
+  List<UUID> beingCreated() {
+    return recorded().stream()
         .filter(uuid -> OrphanedCommands.HERE.isRunningWith(Ndctl.uuidOption(uuid)))
         .toList();
   }
 
   /** Whether what it holds is its own already: wiping it again might cost a group a member. */
   boolean isWiped(UUID uuid) {
-    return noting(() -> new String(files.read(file(uuid)), StandardCharsets.UTF_8).equals(WIPED));
+    return access(() -> new String(files.read(file(uuid)), StandardCharsets.UTF_8).equals(WIPED));
   }
 
   void wiped(UUID uuid) {
-    noting(
+    access(
         () -> {
           write(uuid, WIPED);
           return uuid;
         });
   }
 
-  /** It is in a group, or was never made. */
-  void forget(UUID uuid) {
-    noting(
+  /** It is in a group, or was never created. */
+  void remove(UUID uuid) {
+    access(
         () -> {
           files.delete(file(uuid));
           return uuid;
@@ -95,18 +95,18 @@ public final class PendingNamespaces {
   }
 
   private Path file(UUID uuid) {
-    return folder.resolve(uuid.toString());
+    return directory.resolve(uuid.toString());
   }
 
   private interface Note<T> {
     T run() throws IOException;
   }
 
-  private static <T> T noting(Note<T> note) {
+  private static <T> T access(Note<T> note) {
     try {
       return note.run();
     } catch (IOException e) {
-      throw new DeviceException.ToolFailed("note which namespaces are new", e);
+      throw new DeviceException.ToolFailed("access the notes about new namespaces", e);
     }
   }
 }

@@ -15,9 +15,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes memory usable that the driver would leave alone: raw namespaces, as virtual machines have
- * them whose memory has no labels. What they hold is lost, which is why an administrator has to ask
- * for this node by node.
+ * Converts memory that the driver would not use: raw namespaces, as virtual machines have them
+ * whose memory has no labels. What they hold is lost, which is why an administrator has to ask for
+ * this node by node.
  */
 public final class RawConversion {
   private static final Logger LOG = LoggerFactory.getLogger(RawConversion.class);
@@ -96,7 +96,7 @@ public final class RawConversion {
       new GroupMembers(lvm).add(group, devices);
     } catch (ToolFailedException e) {
       throw new DeviceException.ToolFailed(
-          "put %s into volume group %s (where something is on a device that nobody needs, wipefs --all removes it)"
+          "put %s into volume group %s (if the content of a device is not needed, remove its signatures with wipefs --all)"
               .formatted(devices, group),
           e);
     }
@@ -106,7 +106,8 @@ public final class RawConversion {
     return ndctl.regions().stream()
         .filter(r -> r.bus().equals(region.bus()) && r.device().equals(region.device()))
         .findFirst()
-        .orElseThrow(() -> new FatalException("region " + region.device() + " has vanished"));
+        .orElseThrow(
+            () -> new FatalException("region " + region.device() + " is not found any more"));
   }
 
   private void requireSomethingToUse() {
@@ -114,7 +115,7 @@ public final class RawConversion {
     boolean found =
         ndctl.regions().stream()
             .filter(Region::isUsable)
-            .anyMatch(region -> members.exists(GroupSetup.groupName(region)) || hasOurs(region));
+            .anyMatch(region -> members.exists(GroupSetup.groupName(region)) || hasOwn(region));
     if (!found) {
       throw new FatalException(
           "no volume group and no suitable namespace found: this node has no persistent memory"
@@ -122,7 +123,7 @@ public final class RawConversion {
     }
   }
 
-  private static boolean hasOurs(Region region) {
+  private static boolean hasOwn(Region region) {
     return region.namespaces().stream()
         .anyMatch(n -> n.mode() == NamespaceMode.FSDAX && n.name().equals(Ndctl.GROUP_NAMESPACE));
   }

@@ -19,13 +19,13 @@ final class UnavailableGroups {
    * @param exists whether LVM has a group of that name now
    */
   static List<String> among(List<Region> regions, List<String> used, Predicate<String> exists) {
-    List<String> hidden = new ArrayList<>(Region.disabled(regions));
+    List<String> unavailable = new ArrayList<>(Region.disabled(regions));
     for (Region region : regions) {
       if (region.persistent() && region.enabled()) {
-        hidden.addAll(inEnabled(region, used, exists));
+        unavailable.addAll(inEnabled(region, used, exists));
       }
     }
-    return hidden;
+    return unavailable;
   }
 
   private static List<String> inEnabled(
@@ -36,7 +36,7 @@ final class UnavailableGroups {
             .map(namespace -> namespace.device() + " (disabled)")
             .toList();
     String group = GroupSetup.groupName(region);
-    if (!off.isEmpty() || used.contains(group) || !(hasOurs(region) || exists.test(group))) {
+    if (!off.isEmpty() || used.contains(group) || !(hasOwn(region) || exists.test(group))) {
       return off;
     }
     return List.of(
@@ -44,21 +44,21 @@ final class UnavailableGroups {
             + (region.readOnly() ? " (read-only)" : " (used only after a restart of the driver)"));
   }
 
-  /** What has no name may be memory without labels, which nobody can give one. */
+  /** What has no name may be memory without labels, which cannot have one. */
   private static boolean isOff(Namespace namespace) {
     boolean nameless =
         namespace.name().isEmpty()
             && (namespace.mode() == NamespaceMode.FSDAX || namespace.mode() == NamespaceMode.RAW);
     return namespace.isReal()
         && namespace.blockDevice().isEmpty()
-        && (nameless || isOurs(namespace));
+        && (nameless || isOwn(namespace));
   }
 
-  private static boolean hasOurs(Region region) {
-    return region.namespaces().stream().anyMatch(n -> n.isReal() && isOurs(n));
+  private static boolean hasOwn(Region region) {
+    return region.namespaces().stream().anyMatch(n -> n.isReal() && isOwn(n));
   }
 
-  private static boolean isOurs(Namespace namespace) {
+  private static boolean isOwn(Namespace namespace) {
     return namespace.name().equals(Ndctl.GROUP_NAMESPACE);
   }
 }

@@ -27,7 +27,7 @@ public record Namespace(
     return rawBytes > 0;
   }
 
-  /** Whether it was made to the end; until then the kernel shows it as raw. */
+  /** Whether its creation is complete; until then the kernel shows it as raw. */
   public boolean isVolume() {
     return mode == NamespaceMode.FSDAX || mode == NamespaceMode.SECTOR;
   }

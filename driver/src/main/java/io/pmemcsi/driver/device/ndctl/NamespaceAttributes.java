@@ -6,15 +6,15 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** What the kernel tells in files of one value each, and ndctl does not repeat. */
-public record NamespaceAttributes(Path folder) {
+/** Attributes that the kernel shows in files of one value each, and ndctl does not print. */
+public record NamespaceAttributes(Path directory) {
   /** Where the kernel shows its persistent memory. */
   public static final NamespaceAttributes SYSFS =
       new NamespaceAttributes(Path.of("/sys/bus/nd/devices"));
 
   Optional<String> text(String device, String attribute) {
     try {
-      return Optional.of(Files.readString(folder.resolve(device).resolve(attribute)).strip());
+      return Optional.of(Files.readString(directory.resolve(device).resolve(attribute)).strip());
     } catch (NoSuchFileException e) {
       return Optional.empty();
     } catch (IOException e) {

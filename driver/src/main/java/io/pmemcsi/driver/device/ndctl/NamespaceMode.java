@@ -3,8 +3,8 @@ package io.pmemcsi.driver.device.ndctl;
 import java.util.Arrays;
 
 /**
- * What the memory of a namespace is made into. Part of it goes to bookkeeping; how much is fixed by
- * the kernel's on-media formats, so that both directions can be computed beforehand.
+ * What the memory of a namespace is used as. Part of it is metadata; how much is fixed by the
+ * kernel's on-media formats, so that both directions can be computed beforehand.
  */
 public enum NamespaceMode {
   /** A block device whose files can be mapped directly. */
@@ -39,7 +39,7 @@ public enum NamespaceMode {
     }
   },
 
-  /** Anything else, for example devdax: never ours. */
+  /** Anything else, for example devdax: never owned. */
   OTHER("") {
     @Override
     public long usableBytes(long rawBytes) {
@@ -75,14 +75,14 @@ public enum NamespaceMode {
 
   /** The smallest namespace, in whole units, whose block device has at least so many bytes. */
   public long rawBytes(long usableBytes, long unit) {
-    long wanted = Math.max(1, usableBytes);
-    long units = Math.ceilDiv(wanted, unit);
+    long requested = Math.max(1, usableBytes);
+    long units = Math.ceilDiv(requested, unit);
     long step = 1;
-    while (usableBytes(units * unit) < wanted) {
+    while (usableBytes(units * unit) < requested) {
       units += step;
       step *= 2;
     }
-    while (units > 1 && usableBytes((units - 1) * unit) >= wanted) {
+    while (units > 1 && usableBytes((units - 1) * unit) >= requested) {
       units--;
     }
     return units * unit;

@@ -1,8 +1,8 @@
 package io.pmemcsi.driver.device.ndctl;
 
-import io.pmemcsi.driver.linux.Timeouts;
 import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.OrphanedCommands;
+import io.pmemcsi.driver.linux.Timeouts;
 import io.pmemcsi.driver.linux.exec.Command;
 import io.pmemcsi.driver.linux.exec.CommandRunner;
 import io.pmemcsi.driver.linux.exec.ToolFailedException;
@@ -11,9 +11,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 
-/** The tool that makes and removes namespaces. */
+/** ndctl, which creates and removes namespaces. */
 public final class Ndctl {
-  /** The name of namespaces that are made for volume groups; all others are volumes or foreign. */
+  /**
+   * The name of namespaces that are created for volume groups; all others are volumes or not owned.
+   */
   public static final String GROUP_NAMESPACE = "pmem-csi";
 
   private final CommandRunner runner;
@@ -37,11 +39,11 @@ public final class Ndctl {
     } catch (ToolFailedException e) {
       throw new DeviceException.ToolFailed("list persistent memory", e);
     } catch (IOException e) {
-      throw new DeviceException.ToolFailed("understand what ndctl says", e);
+      throw new DeviceException.ToolFailed("parse the output of ndctl", e);
     }
   }
 
-  /** Makes a namespace of so many bytes of memory, which must be whole units of the region. */
+  /** Creates a namespace of so many bytes of memory, which must be whole units of the region. */
   public void create(Region region, NamespaceMode mode, long rawBytes, String name) {
     create(region, mode, rawBytes, name, List.of());
   }
@@ -51,7 +53,7 @@ public final class Ndctl {
     create(region, mode, rawBytes, name, List.of(uuidOption(uuid)));
   }
 
-  /** The argument by which ndctl is told the UUID of what it makes. */
+  /** The argument of ndctl that sets the UUID of a new namespace. */
   public static String uuidOption(UUID uuid) {
     return "--uuid=" + uuid;
   }
@@ -91,12 +93,12 @@ public final class Ndctl {
             .within(Timeouts.NAMESPACE));
   }
 
-  /** Whether the namespace of that device name still has that name of ours. */
+  /** Whether the namespace of that device name still has the expected name. */
   public boolean isStill(Namespace namespace) {
     return attributes.text(namespace.device(), "alt_name").orElse("").equals(namespace.name());
   }
 
-  /** Gives a namespace that was switched off its block device back. */
+  /** Enables a namespace, which creates its block device. */
   public void enable(Namespace namespace) {
     runner.run(Command.of("ndctl", "enable-namespace", namespace.device()));
   }

@@ -23,7 +23,7 @@ public record Region(
     boolean readOnly,
     List<Namespace> namespaces) {
 
-  /** What a region needs that does not tell its alignment: right for up to six modules. */
+  /** For a region that does not report its alignment: right for up to six modules. */
   private static final long UNKNOWN_ALIGNMENT = 96L << 20;
 
   private static final Pattern NUMBER = Pattern.compile("\\d+");
@@ -35,12 +35,12 @@ public record Region(
     }
   }
 
-  /** Whether volumes can be made here. */
+  /** Whether volumes can be created here. */
   public boolean isUsable() {
     return persistent && enabled && !readOnly;
   }
 
-  /** The names of those whose content nobody can see until they are switched on. */
+  /** The names of those whose content is not visible until they are enabled. */
   public static List<String> disabled(List<Region> regions) {
     return regions.stream()
         .filter(region -> region.persistent() && !region.enabled())

@@ -22,14 +22,14 @@ public final class WritableSys {
 
   private WritableSys() {}
 
-  /** Makes /sys writable where it is not, on a node that has memory to manage. */
+  /** Ensures that /sys is writable on a node that has memory to manage. */
   public static void ensure(CommandRunner runner) {
     if (hasRegion(REGIONS)) {
       ensure(runner, MountTable::read, Files.isDirectory(HOST_SYS));
     }
   }
 
-  /** Whether the kernel knows any region; a node that has none needs nothing from anybody. */
+  /** Whether the kernel knows any region; a node that has none needs no writable /sys. */
   static boolean hasRegion(Path devices) {
     try (Stream<Path> all = Files.list(devices)) {
       return all.anyMatch(device -> device.getFileName().toString().startsWith("region"));

@@ -1,9 +1,9 @@
 package io.pmemcsi.driver.node.kata;
 
-import io.pmemcsi.driver.linux.Timeouts;
 import static java.nio.file.StandardOpenOption.READ;
 import static java.nio.file.StandardOpenOption.WRITE;
 
+import io.pmemcsi.driver.linux.Timeouts;
 import io.pmemcsi.driver.linux.exec.Command;
 import io.pmemcsi.driver.linux.exec.CommandRunner;
 import io.pmemcsi.driver.linux.exec.ToolFailedException;
@@ -21,7 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 
-/** Makes image files that fill the volume they stand on. */
+/** Creates image files that fill the volume they are on. */
 public final class ImageFiles {
 
   /** The name that the Kata runtime looks for. */
@@ -42,35 +42,35 @@ public final class ImageFiles {
   }
 
   /**
-   * The image file in a folder, made if it is not there. It gets its name only when it is complete,
+   * The image file in a directory, created if it does not exist. It is renamed when it is complete,
    * so that whatever a crash leaves behind is never used.
    */
-  public Path ensure(Path folder, FilesystemType type) throws IOException {
-    Path image = folder.resolve(NAME);
+  public Path ensure(Path directory, FilesystemType type) throws IOException {
+    Path image = directory.resolve(NAME);
     if (!Files.exists(image)) {
-      Path unfinished = folder.resolve(NAME + ".tmp");
-      discard(unfinished);
-      long bytes = allocate(folder, unfinished);
-      writeHeader(unfinished, bytes);
-      format(unfinished, type);
-      Files.move(unfinished, image, StandardCopyOption.ATOMIC_MOVE);
-      sync(folder);
+      Path temporary = directory.resolve(NAME + ".tmp");
+      discard(temporary);
+      long bytes = allocate(directory, temporary);
+      writeHeader(temporary, bytes);
+      format(temporary, type);
+      Files.move(temporary, image, StandardCopyOption.ATOMIC_MOVE);
+      sync(directory);
     }
     return image;
   }
 
-  private void discard(Path unfinished) throws IOException {
-    if (Files.exists(unfinished)) {
-      for (Loop loop : loops.of(unfinished)) {
+  private void discard(Path temporary) throws IOException {
+    if (Files.exists(temporary)) {
+      for (Loop loop : loops.of(temporary)) {
         loops.detach(loop.device());
       }
-      Files.delete(unfinished);
+      Files.delete(temporary);
     }
   }
 
-  /** Takes all the room there is; how much the filesystem needs for itself shows by trying. */
-  private long allocate(Path folder, Path file) throws IOException {
-    FileStore volume = Files.getFileStore(folder);
+  /** Takes all free space; how much the filesystem needs for itself can only be tried. */
+  private long allocate(Path directory, Path file) throws IOException {
+    FileStore volume = Files.getFileStore(directory);
     long block = volume.getBlockSize();
     long free = volume.getUsableSpace();
     if (volume.type().equals("xfs")) {

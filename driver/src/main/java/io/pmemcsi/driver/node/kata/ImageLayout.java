@@ -5,7 +5,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The first 2 MiB of an image file: an MBR with one partition for whoever looks at it as a disk,
+ * The first 2 MiB of an image file: an MBR with one partition for programs that read it as a disk,
  * and the kernel's {@code struct nd_pfn_sb} for the guest that maps it as persistent memory.
  */
 public final class ImageLayout {
@@ -37,7 +37,7 @@ public final class ImageLayout {
     return header.array();
   }
 
-  /** One partition from the header to the end, as parted makes it. */
+  /** One partition from the header to the end, as parted writes it. */
   static byte[] masterBootRecord(long fileBytes) {
     ByteBuffer mbr = ByteBuffer.allocate(SECTOR).order(ByteOrder.LITTLE_ENDIAN);
     long sectors = Math.min((fileBytes - HEADER_BYTES) / SECTOR, 0xffff_ffffL);

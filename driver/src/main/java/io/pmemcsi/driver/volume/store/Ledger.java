@@ -26,8 +26,8 @@ import java.util.concurrent.atomic.AtomicLong;
  *
  * <p>The entry is the file that the original driver writes. The state of the device is in a file of
  * its own, in the directory {@code contents}: the original refuses entries with unknown keys and
- * takes further {@code *.json} files beside them for volumes, but it leaves directories alone. A
- * volume without a state file was created by the original.
+ * takes further {@code *.json} files beside them for volumes, but it ignores directories. A volume
+ * without a state file was created by the original.
  *
  * <p>A file that cannot be parsed stays where it is and blocks its own volume only.
  */

@@ -81,12 +81,12 @@ class GroupSetupTest {
             "vgcreate --dataalignment=2097152b ndbus0region0fsdax /dev/pmem0",
             "vgcreate --dataalignment=2097152b ndbus0region1fsdax /dev/pmem1",
             "vgchange --activate=y ndbus0region0fsdax ndbus0region1fsdax");
-    assertThat(fresh().announced()).isEmpty();
+    assertThat(fresh().recorded()).isEmpty();
   }
 
   @Test
   void aStartThatWasKilledBeforeItWipedANamespaceIsMadeGood() throws IOException {
-    UUID uuid = fresh().announce();
+    UUID uuid = fresh().record();
     Path namespace = Files.createDirectories(folder.resolve("sys/namespace0.0"));
     Files.writeString(namespace.resolve("uuid"), uuid + "\n");
     String one = withGroupNamespace(recorded("ndctl/labels-no-namespaces.json"), 0);
@@ -99,12 +99,12 @@ class GroupSetupTest {
     assertThat(tools.changes())
         .doesNotContain("wipefs --all --force /dev/pmem1")
         .contains("vgcreate --dataalignment=2097152b ndbus0region0fsdax /dev/pmem0");
-    assertThat(fresh().announced()).doesNotContain(uuid);
+    assertThat(fresh().recorded()).doesNotContain(uuid);
   }
 
   @Test
   void aNamespaceThatIsStillBeingMadeForAStartThatWasKilledIsWaitedFor() throws Exception {
-    UUID uuid = fresh().announce();
+    UUID uuid = fresh().record();
     Process tool =
         new ProcessBuilder("sh", "-c", "read line", "sh", Ndctl.uuidOption(uuid)).start();
     try {
@@ -116,7 +116,7 @@ class GroupSetupTest {
       tool.waitFor();
     }
     assertThat(tools.changes()).isEmpty();
-    assertThat(fresh().announced()).containsExactly(uuid);
+    assertThat(fresh().recorded()).containsExactly(uuid);
   }
 
   /** Wiping it again would take a member from a group that may have volumes by now. */
@@ -124,7 +124,7 @@ class GroupSetupTest {
   @CsvSource({"pmem0, 0", "pmem1, 1"})
   void aStartThatWasKilledWhenTheNamespaceWasWipedDoesNotWipeItAgain(String member, int changes)
       throws IOException {
-    UUID uuid = fresh().announce();
+    UUID uuid = fresh().record();
     fresh().wiped(uuid);
     Path namespace = Files.createDirectories(folder.resolve("sys/namespace0.0"));
     Files.writeString(namespace.resolve("uuid"), uuid + "\n");
@@ -137,7 +137,7 @@ class GroupSetupTest {
         .noneMatch(change -> change.equals("wipefs --all --force /dev/pmem0"))
         .filteredOn(change -> change.endsWith(" ndbus0region0fsdax /dev/pmem0"))
         .hasSize(changes);
-    assertThat(fresh().announced()).doesNotContain(uuid);
+    assertThat(fresh().recorded()).doesNotContain(uuid);
   }
 
   @Test
@@ -151,7 +151,7 @@ class GroupSetupTest {
     assertThatThrownBy(() -> setup().prepare(50, new Eraser((_, _, _) -> {})))
         .hasMessageContaining("I/O error");
 
-    assertThat(fresh().announced()).isNotEmpty().allMatch(fresh()::isWiped);
+    assertThat(fresh().recorded()).isNotEmpty().allMatch(fresh()::isWiped);
   }
 
   /** A damaged group looks like this; a new one in its place would be the end of its volumes. */
@@ -182,7 +182,7 @@ class GroupSetupTest {
 
   @Test
   void aNamespaceThatWasNeverFinishedIsRemoved() throws IOException {
-    UUID uuid = fresh().announce();
+    UUID uuid = fresh().record();
     Path namespace = Files.createDirectories(folder.resolve("sys/namespace0.0"));
     Files.writeString(namespace.resolve("uuid"), uuid + "\n");
     Files.writeString(namespace.resolve("alt_name"), "pmem-csi\n");
@@ -202,14 +202,14 @@ class GroupSetupTest {
 
   @Test
   void anAuditWipesNothing() {
-    fresh().announce();
+    fresh().record();
     tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
     tools.answer("pvs", recorded("lvm/pvs-none.json"));
 
     setup().prepare(0, new Eraser((_, _, _) -> {}));
 
     assertThat(tools.changes()).isEmpty();
-    assertThat(fresh().announced()).hasSize(1);
+    assertThat(fresh().recorded()).hasSize(1);
   }
 
   @Test
