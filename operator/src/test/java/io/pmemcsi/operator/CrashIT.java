@@ -16,6 +16,7 @@ import io.pmemcsi.operator.kinds.pmem.PmemReconciler;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -186,19 +187,27 @@ class CrashIT {
           HasMetadata foreign = wanted.get(n - 1);
           try (var world = new World()) {
             var faults = world.embedded.faults();
-            var appeared = new AtomicBoolean();
+            var appearing = new AtomicBoolean();
+            var appeared = new CountDownLatch(1);
             faults.onWrite(
                 write -> {
-                  if (write.verb().equals("create")
-                      && write.plural().equals(foreign.getPlural())
-                      && appeared.compareAndSet(false, true)) {
+                  if (!write.verb().equals("create")
+                      || !write.plural().equals(foreign.getPlural())
+                      || !PmemReconciler.FIELD_MANAGER.equals(write.query().get("fieldManager"))) {
+                    return;
+                  }
+                  if (appearing.compareAndSet(false, true)) {
                     world.client().resource(foreign).create();
                     faults.cutOffAtWrite(2, Moment.AFTER);
+                    appeared.countDown();
+                  } else {
+                    // objects are created concurrently: this one may be it
+                    awaitLatch(appeared);
                   }
                 });
             world.embedded.start();
             world.create();
-            await().atMost(LIMIT).until(appeared::get);
+            await().atMost(LIMIT).until(() -> appeared.getCount() == 0);
             world.embedded.stop();
             faults.clear();
             world.embedded.start();
@@ -211,6 +220,14 @@ class CrashIT {
                 .noneMatch(entry -> PmemReconciler.FIELD_MANAGER.equals(entry.getManager()));
           }
         });
+  }
+
+  private static void awaitLatch(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   /** Several at once: each spends most of its time waiting. */

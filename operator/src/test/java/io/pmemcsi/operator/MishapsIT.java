@@ -24,7 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What others, and we ourselves, may do wrong while a driver is there. */
-@WithKubernetes(controllers = false)
+@WithKubernetes
 class MishapsIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(2);
