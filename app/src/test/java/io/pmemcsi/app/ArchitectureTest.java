@@ -104,15 +104,13 @@ class ArchitectureTest {
                   .and(outside("io.pmemcsi.base")));
 
   @ArchTest
-  static final ArchRule ONLY_THE_DEMO_OF_THE_PROGRAM_KNOWS_PROTOCOL_AND_API =
+  static final ArchRule THE_PROGRAM_DOES_NOT_KNOW_PROTOCOL_API_AND_EMBEDDED_API =
       noClasses()
           .that()
           .resideInAPackage("io.pmemcsi.app..")
-          .and()
-          .resideOutsideOfPackage("io.pmemcsi.app.demo..")
           .should()
           .dependOnClassesThat()
-          .resideInAnyPackage(PROTOCOL, "io.pmemcsi.api..");
+          .resideInAnyPackage(PROTOCOL, "io.pmemcsi.api..", "io.pmemcsi.embedded..");
 
   @ArchTest
   static final ArchRule NOTHING_THAT_SHIPS_KNOWS_THE_TEST_BEDS =

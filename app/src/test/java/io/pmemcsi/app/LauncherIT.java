@@ -9,7 +9,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,9 +22,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The program as users start it. */
 class LauncherIT {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(4);
+  private static final Duration TIMEOUT = Duration.ofMinutes(4);
 
-  @TempDir private Path folder;
+  @TempDir private Path directory;
 
   @ParameterizedTest
   @CsvSource({
@@ -39,11 +38,11 @@ class LauncherIT {
     assertPrintsItsVersion(start(name, List.of(argument)));
   }
 
-  /** From the folder that deploy/image/Containerfile copies, with the Java of the image. */
+  /** From the directory that deploy/image/Containerfile copies, with the Java of the image. */
   @ParameterizedTest
   @CsvSource({"pmem-csi-driver,--version", "pmem-csi-operator,-version"})
   void everyNameOfTheProgramWorksInAnImage(String name, String argument) throws Exception {
-    Path local = dist(folder.resolve("local"));
+    Path local = dist(directory.resolve("local"));
     Path java = Path.of(System.getProperty("java.home"), "bin");
 
     assertPrintsItsVersion(
@@ -53,16 +52,36 @@ class LauncherIT {
             "PATH=" + java + ":" + System.getenv("PATH")));
   }
 
+  @Test
+  void anImageHasNoDemoAndSaysWhatToDo() throws Exception {
+    Path local = dist(directory.resolve("local"));
+    Path java = Path.of(System.getProperty("java.home"), "bin");
+
+    Process process =
+        start(
+            local.resolve("bin/pmem-csi"),
+            List.of("demo"),
+            "PATH=" + java + ":" + System.getenv("PATH"));
+
+    assertThat(process.waitFor(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    assertThat(err())
+        .isEqualTo(
+            "pmem-csi: the demo is not installed: run 'make demo' in a source tree of PMEM-CSI\n");
+    assertThat(process.exitValue()).isEqualTo(1);
+    assertThat(local.resolve("lib/pmem-csi/lib"))
+        .isDirectoryNotContaining(file -> file.getFileName().toString().contains("embedded"));
+  }
+
   private void assertPrintsItsVersion(Process process) throws Exception {
-    assertThat(process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    assertThat(process.waitFor(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
     assertThat(err()).isEmpty();
     assertThat(out()).isEqualTo(Version.current() + "\n");
     assertThat(process.exitValue()).isZero();
   }
 
   @Test
-  void theDriverServesUntilItIsAskedToStop() throws Exception {
-    Path socket = folder.resolve("csi.sock");
+  void driverServesUntilItIsStopped() throws Exception {
+    Path socket = directory.resolve("csi.sock");
     Process process =
         start(
             "pmem-csi-driver",
@@ -71,19 +90,19 @@ class LauncherIT {
                 "-deviceManager=file",
                 "-nodeid=here",
                 "-endpoint=unix://" + socket,
-                "-statePath=" + folder.resolve("state"),
+                "-statePath=" + directory.resolve("state"),
                 "-v=3",
                 "-logging-format=json"));
     try {
-      // it still starts then, and must hear already that it shall stop
+      // it is still starting then, and must already react to a signal
       await()
-          .atMost(PATIENCE)
+          .atMost(TIMEOUT)
           .pollDelay(Duration.ZERO)
           .pollInterval(Duration.ofMillis(2))
           .until(() -> Files.exists(socket));
       process.destroy();
 
-      assertThat(process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+      assertThat(process.waitFor(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
       assertThat(process.exitValue()).isZero();
       assertThat(err().lines().findFirst().orElseThrow())
           .matches(
@@ -96,31 +115,35 @@ class LauncherIT {
   }
 
   @Test
-  void anAuditBesideARunningDriverTellsByItsExitCodeWhetherAllFits() throws Exception {
-    Path state = folder.resolve("state");
+  void exitCodeOfAnAuditReportsFindings() throws Exception {
+    Path state = directory.resolve("state");
     Process driver =
         start(
             "pmem-csi-driver",
             List.of(
                 "-deviceManager=file",
-                "-endpoint=unix://" + folder.resolve("csi.sock"),
+                "-endpoint=unix://" + directory.resolve("csi.sock"),
                 "-metricsListen=127.0.0.1:0",
                 "-statePath=" + state));
     try {
-      await().atMost(PATIENCE).until(() -> err().contains("PMEM-CSI ready."));
+      await().atMost(TIMEOUT).until(() -> err().contains("PMEM-CSI ready."));
       assertThat(err())
           .as("the port that the system chose")
           .containsPattern("endpoint=\"http://127\\.0\\.0\\.1:[1-9]\\d*/metrics\"");
 
       assertThat(audit(state)).isZero();
-      assertThat(folder.resolve("audit")).content().contains("0 volumes in the ledger, 0 devices");
+      assertThat(directory.resolve("audit"))
+          .content()
+          .contains("0 volumes in the ledger, 0 devices");
 
-      String id = VolumeId.fromName("stray").value();
-      Path stray = Files.createDirectories(state.resolve("devices")).resolve(id + ".img");
-      Files.write(stray, new byte[4096]);
+      String id = VolumeId.fromName("orphan").value();
+      Path orphan = Files.createDirectories(state.resolve("devices")).resolve(id + ".img");
+      Files.write(orphan, new byte[4096]);
       assertThat(audit(state)).isEqualTo(1);
-      assertThat(folder.resolve("audit")).content().containsPattern("device-without-record +" + id);
-      assertThat(stray).exists();
+      assertThat(directory.resolve("audit"))
+          .content()
+          .containsPattern("device-without-record +" + id);
+      assertThat(orphan).exists();
       assertThat(driver.isAlive()).isTrue();
     } finally {
       driver.destroy();
@@ -136,82 +159,30 @@ class LauncherIT {
                 "-deviceManager=file",
                 "-statePath=" + state)
             .redirectErrorStream(true)
-            .redirectOutput(folder.resolve("audit").toFile())
+            .redirectOutput(directory.resolve("audit").toFile())
             .start();
-    assertThat(audit.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    assertThat(audit.waitFor(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
     return audit.exitValue();
   }
 
-  @Test
-  void theDriverStartsWithItsCacheOfClasses() throws Exception {
-    train();
-
-    // with this option the JVM refuses to start without a cache that fits
-    Process process =
-        start(
-            "pmem-csi-driver",
-            List.of(
-                "-deviceManager=file",
-                "-endpoint=unix://" + folder.resolve("csi.sock"),
-                "-statePath=" + folder.resolve("state"),
-                "-logging-format=json"),
-            "PMEM_CSI_JAVA_OPTIONS=-XX:AOTMode=on");
-    try {
-      await().atMost(PATIENCE).until(() -> err().contains("PMEM-CSI ready.") || !process.isAlive());
-      process.destroy();
-
-      assertThat(process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
-      assertThat(out() + err()).contains("PMEM-CSI ready.");
-      assertThat((out() + err()).lines()).allMatch(line -> line.startsWith("{\"ts\":"));
-    } finally {
-      process.destroyForcibly();
-    }
-  }
-
-  @Test
-  void aCacheOfAnotherBuildIsLeftAsideInSilence() throws Exception {
-    train();
-    Path home = dist(folder.resolve("image"));
-    // a cache is for one JDK
-    Files.createSymbolicLink(
-        home.resolve("lib/pmem-csi/runtime"), Path.of(System.getProperty("java.home")));
-    Path jar = home.resolve("lib/pmem-csi/pmem-csi.jar");
-    FileTime built = Files.getLastModifiedTime(jar);
-    Files.setLastModifiedTime(jar, FileTime.from(built.toInstant().plusSeconds(1)));
-
-    assertPrintsItsVersion(start(home.resolve("bin/pmem-csi-driver"), List.of("-version")));
-  }
-
-  /** Lays the program out as an image has it. */
+  /** Lays the program out as in an image. */
   private static Path dist(Path home) throws Exception {
     Process process = new ProcessBuilder("../build/dist", home.toString()).inheritIO().start();
     assertThat(process.waitFor()).isZero();
     return home;
   }
 
-  /** At once where the cache is there already. */
-  private void train() throws Exception {
-    Process process =
-        new ProcessBuilder("../build/train-aot")
-            .redirectOutput(folder.resolve("training").toFile())
-            .redirectErrorStream(true)
-            .start();
-    assertThat(process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
-    assertThat(folder.resolve("training")).isEmptyFile();
-    assertThat(process.exitValue()).isZero();
-  }
-
   @Test
   void aFatalErrorReachesTheTerminationLog() throws Exception {
-    Path log = folder.resolve("termination-log");
-    Path file = Files.writeString(folder.resolve("a-file"), "");
+    Path log = directory.resolve("termination-log");
+    Path file = Files.writeString(directory.resolve("a-file"), "");
     Process process =
         start(
             "pmem-csi-driver",
             List.of("-deviceManager=file", "-v=0", "-statePath=" + file.resolve("state")),
             "TERMINATION_LOG_PATH=" + log);
 
-    assertThat(process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    assertThat(process.waitFor(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
     assertThat(process.exitValue()).isEqualTo(1);
     assertThat(err().lines()).hasSize(1);
     assertThat("pmem-csi: " + Files.readString(log)).isEqualTo(err());
@@ -219,16 +190,16 @@ class LauncherIT {
 
   @ParameterizedTest
   @ValueSource(strings = {"version", "render -f ../deploy/samples/pmem-csi.yaml", "render --help"})
-  void outputThatIsLostIsAFailure(String line) throws Exception {
+  void lostOutputIsAFailure(String line) throws Exception {
     List<String> command = new ArrayList<>(List.of("../bin/pmem-csi"));
     command.addAll(List.of(line.split(" ")));
     Process process =
         new ProcessBuilder(command)
             .redirectOutput(Path.of("/dev/full").toFile())
-            .redirectError(folder.resolve("err").toFile())
+            .redirectError(directory.resolve("err").toFile())
             .start();
 
-    assertThat(process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    assertThat(process.waitFor(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
     assertThat(err())
         .isEqualTo(
             "pmem-csi: standard output cannot be written: is the disk full, or has its reader"
@@ -248,16 +219,16 @@ class LauncherIT {
     command.add(program.toString());
     command.addAll(arguments);
     return new ProcessBuilder(command)
-        .redirectOutput(folder.resolve("out").toFile())
-        .redirectError(folder.resolve("err").toFile())
+        .redirectOutput(directory.resolve("out").toFile())
+        .redirectError(directory.resolve("err").toFile())
         .start();
   }
 
   private String out() throws IOException {
-    return Files.readString(folder.resolve("out"), StandardCharsets.UTF_8);
+    return Files.readString(directory.resolve("out"), StandardCharsets.UTF_8);
   }
 
   private String err() throws IOException {
-    return Files.readString(folder.resolve("err"), StandardCharsets.UTF_8);
+    return Files.readString(directory.resolve("err"), StandardCharsets.UTF_8);
   }
 }

@@ -21,42 +21,42 @@ class LauncherTest {
   private static final List<String> TOOLS = List.of("basename", "dirname", "readlink");
   private static final String REMEDY =
       ": install it (for example the package temurin-25-jre or openjdk-25-jre-headless) and let"
-          + " JAVA_HOME name its folder.\n";
+          + " JAVA_HOME name its directory.\n";
 
-  @TempDir private Path folder;
+  @TempDir private Path directory;
 
   private final Map<String, String> environment = new HashMap<>();
   private Path launcher;
 
   @BeforeEach
-  void theProgramAsAnImageHasIt() throws IOException {
-    folder = folder.toRealPath();
-    Path tools = Files.createDirectories(folder.resolve("tools"));
+  void layOutTheProgramAsInAnImage() throws IOException {
+    directory = directory.toRealPath();
+    Path tools = Files.createDirectories(directory.resolve("tools"));
     for (String tool : TOOLS) {
       program(tools.resolve(tool), "#!/bin/sh\nexec /usr/bin/%s \"$@\"\n".formatted(tool));
     }
     environment.put("PATH", tools.toString());
-    Path program = Files.createDirectories(folder.resolve("local/lib/pmem-csi"));
+    Path program = Files.createDirectories(directory.resolve("local/lib/pmem-csi"));
     Files.writeString(program.resolve("pmem-csi.jar"), "");
-    launcher = Files.createDirectories(folder.resolve("local/bin")).resolve("pmem-csi");
+    launcher = Files.createDirectories(directory.resolve("local/bin")).resolve("pmem-csi");
     Files.copy(Path.of("../bin/pmem-csi"), launcher);
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"25", "25.0.1", "26-ea", "100.0.2"})
-  void aJavaThatIsNewEnoughIsStarted(String version) throws Exception {
+  void newEnoughJavaIsStarted(String version) throws Exception {
     environment.put("JAVA_HOME", java("jdk", version).toString());
 
-    ScriptRun answer = launch();
+    ScriptRun run = launch();
 
-    assertThat(answer.err()).isEmpty();
-    assertThat(answer.out()).endsWith(" io.pmemcsi.app.Main version\n");
-    assertThat(answer.exitCode()).isZero();
+    assertThat(run.err()).isEmpty();
+    assertThat(run.out()).endsWith(" io.pmemcsi.app.Main version\n");
+    assertThat(run.exitCode()).isZero();
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"24.0.2", "17.0.15", "1.8.0_452"})
-  void anOlderJavaIsOneSentenceThatSaysWhatWasFound(String version) throws Exception {
+  void olderJavaIsReportedWithItsVersion(String version) throws Exception {
     Path jdk = java("older", version);
     environment.put("JAVA_HOME", jdk.toString());
 
@@ -70,9 +70,9 @@ class LauncherTest {
   }
 
   @Test
-  void anOlderJavaOfThePathIsNamedByItsFolder() throws Exception {
+  void olderJavaInThePathIsReportedWithItsDirectory() throws Exception {
     Path jdk = java("older", "21.0.1");
-    Files.createSymbolicLink(folder.resolve("tools/java"), jdk.resolve("bin/java"));
+    Files.createSymbolicLink(directory.resolve("tools/java"), jdk.resolve("bin/java"));
 
     assertThat(launch().err())
         .isEqualTo(
@@ -80,7 +80,7 @@ class LauncherTest {
   }
 
   @Test
-  void noJavaIsOneSentence() throws Exception {
+  void missingJavaIsReported() throws Exception {
     assertThat(launch())
         .isEqualTo(
             new ScriptRun(
@@ -90,7 +90,7 @@ class LauncherTest {
   }
 
   @Test
-  void aWrongJavaHomeIsNamed() throws Exception {
+  void wrongJavaHomeIsReported() throws Exception {
     environment.put("JAVA_HOME", "/no/such/jdk");
 
     assertThat(launch())
@@ -103,7 +103,7 @@ class LauncherTest {
   }
 
   @Test
-  void aJavaThatSaysNothingAboutItselfIsTakenOnTrust() throws Exception {
+  void javaWithoutReleaseFileIsAccepted() throws Exception {
     Path jdk = java("jdk", "17");
     Files.delete(jdk.resolve("release"));
     environment.put("JAVA_HOME", jdk.toString());
@@ -112,25 +112,25 @@ class LauncherTest {
   }
 
   @Test
-  void theTerminationLogHearsOfIt() throws Exception {
-    Path log = folder.resolve("termination-log");
+  void failureIsInTheTerminationLog() throws Exception {
+    Path log = directory.resolve("termination-log");
     environment.put("TERMINATION_LOG_PATH", log.toString());
 
     assertThat(launch().err()).isEqualTo("pmem-csi: " + Files.readString(log));
   }
 
   private ScriptRun launch() throws IOException, InterruptedException {
-    return ScriptRun.of(folder, environment, launcher.toString(), "version");
+    return ScriptRun.of(directory, environment, launcher.toString(), "version");
   }
 
-  /** One that only prints what it is asked to run. */
+  /** A java that only prints its arguments. */
   private Path java(String name, String version) throws IOException {
-    Path jdk = folder.resolve(name);
+    Path jdk = directory.resolve(name);
     program(
         Files.createDirectories(jdk.resolve("bin")).resolve("java"), "#!/bin/sh\necho \"$@\"\n");
     Files.writeString(
         jdk.resolve("release"),
-        "IMPLEMENTOR=\"Nobody\"\nJAVA_VERSION=\"%s\"\nMODULES=\"java.base\"\n".formatted(version));
+        "IMPLEMENTOR=\"None\"\nJAVA_VERSION=\"%s\"\nMODULES=\"java.base\"\n".formatted(version));
     return jdk;
   }
 

@@ -16,13 +16,13 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     synopsisSubcommandLabel = "COMMAND",
     description = {
-      "Persistent memory as Kubernetes volumes: an operator that installs and looks after CSI"
+      "Persistent memory as Kubernetes volumes: an operator that installs and manages CSI"
           + " drivers, and a CSI driver for PMEM.%n"
     },
     footer = {
       "",
       "Called as pmem-csi-driver or pmem-csi-operator it is that command.",
-      "Try it with no cluster and no PMEM: pmem-csi demo",
+      "In a source tree, 'make demo' shows it with no cluster and no PMEM.",
       "Exit codes: 0 done, 1 failed, 2 the command line or the kubeconfig is wrong."
     })
 public final class Program implements Runnable {
@@ -33,17 +33,22 @@ public final class Program implements Runnable {
 
   private Program() {}
 
-  /** Runs a command line to its end and returns the exit code. */
-  public static int run(List<String> arguments, CliEnvironment surroundings) {
-    ExitHandler ending = new ExitHandler(surroundings);
+  /**
+   * Runs a command line and returns the exit code.
+   *
+   * @param moreCommands picocli commands besides those that ship
+   */
+  public static int run(
+      List<String> arguments, CliEnvironment environment, Object... moreCommands) {
+    ExitHandler ending = new ExitHandler(environment);
     try {
       if (!arguments.isEmpty() && arguments.getFirst().equals("driver")) {
-        DriverCommand driver = new DriverCommand(surroundings);
+        DriverCommand driver = new DriverCommand(environment);
         if (driver.takes(GoFlags.normalize(arguments.subList(1, arguments.size())))) {
           return driver.run(() -> {});
         }
       }
-      CommandLine program = commandLine(surroundings);
+      CommandLine program = commandLine(environment, moreCommands);
       int code =
           program
               .setParameterExceptionHandler(
@@ -52,30 +57,30 @@ public final class Program implements Runnable {
                   (exception, command, result) -> ending.failed(exception))
               .execute(GoFlags.normalize(arguments, program).toArray(String[]::new));
       if (code == 0) {
-        surroundings.requireWritten();
+        environment.requireWritten();
       }
       return code;
     } catch (Exception | Error e) {
-      // picocli handles no errors, and nobody is to see a stack trace
+      // picocli handles no errors, and a user must not see a stack trace
       return ending.failed(e);
     }
   }
 
-  static CommandLine commandLine(CliEnvironment surroundings) {
-    CommandLine driver = withRetired(new DriverCommand(surroundings), DriverFlags.WITHOUT_EFFECT);
-    driver.addSubcommand(withRetired(new AuditCommand(surroundings), DriverFlags.WITHOUT_EFFECT));
+  static CommandLine commandLine(CliEnvironment environment, Object... moreCommands) {
+    CommandLine driver = withRetired(new DriverCommand(environment), DriverFlags.WITHOUT_EFFECT);
+    driver.addSubcommand(withRetired(new AuditCommand(environment), DriverFlags.WITHOUT_EFFECT));
     CommandLine program =
         new CommandLine(new Program())
             .addSubcommand(
-                withRetired(new OperatorCommand(surroundings), OperatorFlags.WITHOUT_EFFECT))
+                withRetired(new OperatorCommand(environment), OperatorFlags.WITHOUT_EFFECT))
             .addSubcommand(driver)
-            .addSubcommand(new RenderCommand(surroundings))
-            .addSubcommand(new DiffCommand(surroundings))
-            .addSubcommand(new CertificatesCommand(surroundings))
-            .addSubcommand(new DemoCommand(surroundings))
-            .addSubcommand(new VersionCommand(surroundings))
+            .addSubcommand(new RenderCommand(environment))
+            .addSubcommand(new DiffCommand(environment))
+            .addSubcommand(new CertificatesCommand(environment))
+            .addSubcommand(new VersionCommand(environment))
             .addSubcommand(new CommandLine.HelpCommand());
-    program.setOut(writer(surroundings.out())).setErr(writer(surroundings.err()));
+    List.of(moreCommands).forEach(program::addSubcommand);
+    program.setOut(writer(environment.out())).setErr(writer(environment.err()));
     program.setUsageHelpWidth(100);
     // as in Go the last one counts: kustomize patches append to the arguments of a container
     CommandLine.tracer().setLevel(CommandLine.TraceLevel.OFF);

@@ -133,7 +133,6 @@ class ProgramTest {
             + " diff --help",
         "diff -f ../deploy/samples/pmem-csi.yaml -n Bad_Name | --namespace=Bad_Name: no namespace",
         "diff -f ../deploy/samples/pmem-csi.yaml --image= | --image=: no image can be called so",
-        "demo --only=both | --only=both: it should be operator or driver",
       })
   void aWrongCommandLineIsOneLineAndExitCodeTwo(String line, String message) {
     assertThat(run(line)).isEqualTo(2);

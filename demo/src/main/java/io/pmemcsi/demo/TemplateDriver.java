@@ -1,4 +1,4 @@
-package io.pmemcsi.app.demo;
+package io.pmemcsi.demo;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -16,7 +16,7 @@ import java.util.function.BooleanSupplier;
 /**
  * Any CSI driver from pod templates, from the sample to its deletion.
  *
- * @param await waits until something is so
+ * @param await waits for a condition
  */
 record TemplateDriver(
     Narrator narrator, KubernetesClient client, BiConsumer<String, BooleanSupplier> await) {
@@ -41,23 +41,23 @@ record TemplateDriver(
     }
     List<HasMetadata> objects =
         new Rendering().objects(sample, new ClusterProbe(client).facts(namespace, "none"));
-    narrator.say("\nWhat the operator made of the templates:");
-    Narrator.Table made = narrator.table(new String[] {"KIND", "NAMESPACE", "NAME"}, 28, 9);
+    narrator.say("\nThe objects that the operator created from the templates:");
+    Narrator.Table created = narrator.table(new String[] {"KIND", "NAMESPACE", "NAME"}, 28, 9);
     for (HasMetadata object : objects) {
       String in = object.getMetadata().getNamespace();
-      made.row(object.getKind(), in == null ? "-" : in, object.getMetadata().getName());
+      created.row(object.getKind(), in == null ? "-" : in, object.getMetadata().getName());
     }
     await.accept(
-        "all objects to be there",
+        "all objects to exist",
         () -> objects.stream().allMatch(object -> client.resource(object).get() != null));
     narrator.say("\nThe administrator deletes the CSIDriverDeployment.");
     long start = System.nanoTime();
     resource.delete();
     await.accept(
-        "all objects to go",
+        "all objects to be deleted",
         () -> objects.stream().allMatch(object -> client.resource(object).get() == null));
     narrator.say(
-        "All %d objects are gone after %s."
+        "All %d objects were deleted after %s."
             .formatted(
                 objects.size(), Narrator.seconds(Duration.ofNanos(System.nanoTime() - start))));
   }

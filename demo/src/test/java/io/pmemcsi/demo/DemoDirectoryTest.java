@@ -1,4 +1,4 @@
-package io.pmemcsi.app.demo;
+package io.pmemcsi.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -11,24 +11,24 @@ import org.junit.jupiter.api.Test;
 class DemoDirectoryTest {
 
   @Test
-  void folderGoesWithEverythingInIt() throws Exception {
+  void directoryIsDeletedWithItsContent() throws Exception {
     Path path;
-    try (DemoDirectory folder = DemoDirectory.create()) {
-      path = folder.path();
+    try (DemoDirectory directory = DemoDirectory.create()) {
+      path = directory.path();
       Files.writeString(Files.createDirectories(path.resolve("a/b")).resolve("c"), "text");
     }
     assertThat(path).doesNotExist();
   }
 
   @Test
-  void folderThatStaysIsNamedInWords() {
-    // the kernel lets nobody remove this one, not even root
+  void directoryThatCannotBeDeletedIsReported() {
+    // not even root can delete this one
     Path path = Path.of("/proc/self/net");
 
     assertThatThrownBy(() -> new DemoDirectory(path).close())
         .isInstanceOf(FatalException.class)
-        .hasMessageStartingWith("the demo cannot remove its folder /proc/self/net: ")
-        .hasMessageEndingWith("; remove it by hand")
+        .hasMessageStartingWith("the demo cannot delete its directory /proc/self/net: ")
+        .hasMessageEndingWith("; delete it by hand")
         .hasMessageNotContaining("Exception");
   }
 }

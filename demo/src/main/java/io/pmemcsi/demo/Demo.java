@@ -1,4 +1,4 @@
-package io.pmemcsi.app.demo;
+package io.pmemcsi.demo;
 
 import java.io.PrintStream;
 import java.util.Set;
@@ -6,15 +6,15 @@ import java.util.Set;
 /** Runs both halves one after the other, or one of them. */
 public final class Demo {
 
-  /** What can be shown by itself. */
+  /** A part of the demo. */
   public enum Half {
     OPERATOR,
     DRIVER;
 
     /**
-     * The half that a user names.
+     * Parses the value of --only.
      *
-     * @throws IllegalArgumentException that says what can be named
+     * @throws IllegalArgumentException for any other value
      */
     public static Half parse(String name) {
       return switch (name) {
@@ -27,16 +27,16 @@ public final class Demo {
 
   private Demo() {}
 
-  /** Shows the wanted halves; throws when something did not go as it should. */
-  public static void run(PrintStream out, Set<Half> wanted) {
+  /** Shows the requested halves; throws if one fails. */
+  public static void run(PrintStream out, Set<Half> halves) {
     Narrator narrator = new Narrator(out);
     narrator.say("PMEM-CSI with no cluster and no PMEM. What is simulated is called simulated.");
 
     try (Interruption interruption = Interruption.watch()) {
-      if (wanted.contains(Half.OPERATOR)) {
+      if (halves.contains(Half.OPERATOR)) {
         new OperatorDemo(narrator, interruption).run();
       }
-      if (wanted.contains(Half.DRIVER)) {
+      if (halves.contains(Half.DRIVER)) {
         new DriverDemo(narrator, interruption).run();
       }
     }

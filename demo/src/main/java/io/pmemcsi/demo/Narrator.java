@@ -1,11 +1,11 @@
-package io.pmemcsi.app.demo;
+package io.pmemcsi.demo;
 
 import java.io.PrintStream;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Locale;
 
-/** Tells the person who watches what happens, in lines that fit a terminal. */
+/** Prints what happens, in lines that fit a terminal. */
 final class Narrator {
 
   private final PrintStream out;
@@ -28,7 +28,7 @@ final class Narrator {
     return new Table(titles, widths);
   }
 
-  /** Time since the demo began. */
+  /** The time since the demo started. */
   Duration elapsed() {
     return Duration.ofNanos(System.nanoTime() - start);
   }
@@ -37,7 +37,7 @@ final class Narrator {
     return String.format(Locale.ROOT, "%.3f s", duration.toNanos() / 1e9);
   }
 
-  /** Rows are printed as they come, because the point is to see things move. */
+  /** Rows are printed immediately, so that users see the progress. */
   final class Table {
 
     private final int[] widths;

@@ -1,4 +1,4 @@
-package io.pmemcsi.app.demo;
+package io.pmemcsi.demo;
 
 import csi.v1.GetCapacityRequest;
 import csi.v1.GetPluginInfoRequest;
@@ -24,7 +24,7 @@ final class DriverDemo {
   private static final List<String> TOOLS = List.of("mkfs.ext4", "losetup", "blkid");
   private static final String CAPABILITIES = "CapEff:";
   private static final long SYS_ADMIN = 1L << 21;
-  private static final List<String> FOLDERS =
+  private static final List<String> DIRECTORIES =
       List.of("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin");
 
   private final Narrator narrator;
@@ -37,36 +37,36 @@ final class DriverDemo {
 
   void run() {
     narrator.heading("2. The driver, on file-backed devices");
-    Optional<String> obstacle = obstacle();
-    if (obstacle.isPresent()) {
+    Optional<String> blocker = blocker();
+    if (blocker.isPresent()) {
       narrator.say(
-          ("LEFT OUT: %s. The driver makes and mounts real file systems: run the demo as root on a"
+          ("LEFT OUT: %s. The driver creates and mounts real file systems: run the demo as root on a"
                   + " machine with loop devices to see it.")
-              .formatted(obstacle.get()));
+              .formatted(blocker.get()));
       return;
     }
-    try (DemoDirectory folder = DemoDirectory.create()) {
-      drive(folder.path());
+    try (DemoDirectory directory = DemoDirectory.create()) {
+      drive(directory.path());
     } catch (StatusRuntimeException e) {
       throw new FatalException("the driver refused a call of the demo: " + e.getMessage(), e);
     }
   }
 
-  /** A driver that keeps all that it has in one folder. */
-  static DriverSettings settings(Path folder) {
+  /** Settings of a driver that keeps everything in one directory. */
+  static DriverSettings settings(Path directory) {
     return new DriverSettings(
         new DriverName("pmem-csi.intel.com"),
         "demo-node",
-        new Endpoint(folder.resolve("csi.sock")),
-        folder.resolve("state"),
+        new Endpoint(directory.resolve("csi.sock")),
+        directory.resolve("state"),
         DeviceMode.FILE,
         50,
         Optional.empty(),
         "/metrics");
   }
 
-  private void drive(Path folder) {
-    DriverSettings settings = settings(folder);
+  private void drive(Path directory) {
+    DriverSettings settings = settings(directory);
     long start = System.nanoTime();
     try (NodeDriver _ = NodeDriver.start(settings);
         CsiClient client = new CsiClient(settings.endpoint().socket())) {
@@ -79,7 +79,7 @@ final class DriverDemo {
                   info.getVendorVersion(),
                   settings.endpoint(),
                   Narrator.seconds(Duration.ofNanos(System.nanoTime() - start))));
-      try (VolumeLife life = new VolumeLife(client, folder, narrator, interruption)) {
+      try (VolumeLife life = new VolumeLife(client, directory, narrator, interruption)) {
         life.live();
       }
       int left =
@@ -100,8 +100,8 @@ final class DriverDemo {
         .getAvailableCapacity();
   }
 
-  /** What this machine lacks for the driver. */
-  static Optional<String> obstacle() {
+  /** Why this machine cannot run the driver, if it cannot. */
+  static Optional<String> blocker() {
     try {
       List<String> status = Files.readAllLines(Path.of("/proc/self/status"));
       if (status.stream().noneMatch(line -> line.matches("Uid:\\s+\\d+\\s+0\\s.*"))) {
@@ -112,13 +112,13 @@ final class DriverDemo {
             "root may not mount here (it lacks CAP_SYS_ADMIN, as in most containers)");
       }
     } catch (IOException e) {
-      return Optional.of("this is no Linux with /proc");
+      return Optional.of("this is not a Linux with /proc");
     }
     if (!Files.exists(Path.of("/dev/loop-control"))) {
       return Optional.of("this machine has no loop devices (no /dev/loop-control)");
     }
     return TOOLS.stream()
-        .filter(tool -> FOLDERS.stream().noneMatch(at -> Files.isExecutable(Path.of(at, tool))))
+        .filter(tool -> DIRECTORIES.stream().noneMatch(at -> Files.isExecutable(Path.of(at, tool))))
         .findFirst()
         .map(tool -> "this machine has no %s (build/tools installs it)".formatted(tool));
   }

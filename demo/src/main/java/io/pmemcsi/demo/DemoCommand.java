@@ -1,10 +1,10 @@
-package io.pmemcsi.app.cli;
+package io.pmemcsi.demo;
 
-import io.pmemcsi.app.demo.Demo;
 import io.pmemcsi.app.settings.Flag;
 import io.pmemcsi.base.log.LogFormat;
 import io.pmemcsi.base.log.Logging;
 import io.pmemcsi.base.log.Verbosity;
+import java.io.PrintStream;
 import java.util.EnumSet;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -24,7 +24,7 @@ final class DemoCommand implements Callable<Integer> {
   @Option(
       names = {"-v", "--v"},
       paramLabel = "LEVEL",
-      description = "Log level, to see what the parts say themselves (default 0: warnings only).")
+      description = "Log level of operator and driver (default 0: warnings only).")
   private int verbosity;
 
   @Option(
@@ -33,10 +33,10 @@ final class DemoCommand implements Callable<Integer> {
       description = "What to show: operator or driver (default: both).")
   private String only = "";
 
-  private final CliEnvironment surroundings;
+  private final PrintStream out;
 
-  DemoCommand(CliEnvironment surroundings) {
-    this.surroundings = surroundings;
+  DemoCommand(PrintStream out) {
+    this.out = out;
   }
 
   @Override
@@ -46,7 +46,7 @@ final class DemoCommand implements Callable<Integer> {
             "-v", Integer.toString(verbosity), text -> new Verbosity(Integer.parseInt(text)));
     Logging.configure(LogFormat.TEXT, level);
     Demo.run(
-        surroundings.out(),
+        out,
         Flag.optional("--only", only, Demo.Half::parse)
             .map(Set::of)
             .orElse(EnumSet.allOf(Demo.Half.class)));

@@ -1,4 +1,4 @@
-package io.pmemcsi.app.demo;
+package io.pmemcsi.demo;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
@@ -15,7 +15,6 @@ import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
 import io.pmemcsi.api.pmem.PmemSettings;
 import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.embedded.EmbeddedKubernetes;
-import io.pmemcsi.embedded.Options;
 import io.pmemcsi.operator.OperatorOptions;
 import io.pmemcsi.operator.OperatorProgram;
 import io.pmemcsi.operator.Rendering;
@@ -40,7 +39,7 @@ final class OperatorDemo {
   private static final String NAMESPACE = "pmem-csi";
   private static final String IMAGE = "pmem-csi-driver:demo";
   private static final String RUNNING = "Running";
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
   private static final int NODES = 3;
   private static final Duration POD_START = Duration.ofMillis(400);
@@ -58,9 +57,9 @@ final class OperatorDemo {
     narrator.heading("1. The operator, on an in-process Kubernetes API");
     PmemCSIDeployment plain = sample(PLAIN);
     PmemCSIDeployment withController = sample(WITH_CONTROLLER);
-    Options options = Options.usual().withSimulatedControllers(POD_START);
-    try (EmbeddedKubernetes kubernetes = EmbeddedKubernetes.start(options);
-        KubernetesClient client = client(kubernetes)) {
+    try (EmbeddedKubernetes kubernetes = EmbeddedKubernetes.start();
+        KubernetesClient client = client(kubernetes);
+        SimulatedPods _ = SimulatedPods.start(client, POD_START)) {
       narrator.say(
           "Kubernetes API (in this process, version %s): %s"
               .formatted(client.getKubernetesVersion().getGitVersion(), kubernetes.url()));
@@ -72,7 +71,7 @@ final class OperatorDemo {
         narrator.say("The operator is running.");
 
         List<HasMetadata> objects = create(client, PLAIN, plain);
-        mend(client, objects);
+        repair(client, objects);
         edit(client, name(plain), objects);
         delete(client, name(plain), objects);
 
@@ -86,7 +85,7 @@ final class OperatorDemo {
     }
   }
 
-  /** Returns what the operator made of the sample. */
+  /** Returns the objects that the operator created for the sample. */
   private List<HasMetadata> create(KubernetesClient client, String file, PmemCSIDeployment sample) {
     String name = name(sample);
     narrator.say(
@@ -107,7 +106,7 @@ final class OperatorDemo {
   }
 
   private void showObjects(KubernetesClient client, List<HasMetadata> objects) {
-    narrator.say("\nWhat the operator made of it:");
+    narrator.say("\nThe objects that the operator created:");
     Narrator.Table table = narrator.table(new String[] {"KIND", "NAMESPACE", "NAME"}, 28, 9);
     for (HasMetadata object : objects) {
       if (find(client, object).isEmpty()) {
@@ -117,16 +116,16 @@ final class OperatorDemo {
     }
   }
 
-  private void mend(KubernetesClient client, List<HasMetadata> objects) {
-    HasMetadata victim = first(objects, "DaemonSet");
-    narrator.say("\nSomebody deletes DaemonSet %s.".formatted(name(victim)));
-    String before = uid(client, victim);
+  private void repair(KubernetesClient client, List<HasMetadata> objects) {
+    HasMetadata deleted = first(objects, "DaemonSet");
+    narrator.say("\nA user deletes DaemonSet %s.".formatted(name(deleted)));
+    String before = uid(client, deleted);
     long start = System.nanoTime();
-    client.resource(victim).delete();
+    client.resource(deleted).delete();
     await(
-        "the DaemonSet to come back",
-        () -> find(client, victim).map(found -> !uid(found).equals(before)).orElse(false));
-    narrator.say("It is back after %s.".formatted(since(start)));
+        "the DaemonSet to be recreated",
+        () -> find(client, deleted).map(found -> !uid(found).equals(before)).orElse(false));
+    narrator.say("The operator recreated it after %s.".formatted(since(start)));
   }
 
   private void edit(KubernetesClient client, String name, List<HasMetadata> objects) {
@@ -153,11 +152,11 @@ final class OperatorDemo {
     long start = System.nanoTime();
     client.resources(PmemCSIDeployment.class).withName(name).delete();
     await(
-        "all objects to go",
+        "all objects to be deleted",
         () ->
             objects.stream().allMatch(object -> find(client, object).isEmpty())
                 && client.resources(PmemCSIDeployment.class).withName(name).get() == null);
-    narrator.say("All %d objects are gone after %s.".formatted(objects.size(), since(start)));
+    narrator.say("All %d objects were deleted after %s.".formatted(objects.size(), since(start)));
   }
 
   private List<HasMetadata> objects(KubernetesClient client, PmemCSIDeployment sample) {
@@ -264,12 +263,13 @@ final class OperatorDemo {
   }
 
   private void await(String what, BooleanSupplier reached) {
-    long end = System.nanoTime() + PATIENCE.toNanos();
+    long end = System.nanoTime() + TIMEOUT.toNanos();
     while (!reached.getAsBoolean()) {
       interruption.check();
       if (System.nanoTime() > end) {
         throw new FatalException(
-            "the demo waited %d s for %s in vain".formatted(PATIENCE.toSeconds(), what));
+            "the demo waited %d s for %s: run it again with -v=3 to see why"
+                .formatted(TIMEOUT.toSeconds(), what));
       }
       try {
         Thread.sleep(20);

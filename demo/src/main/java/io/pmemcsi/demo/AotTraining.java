@@ -1,4 +1,4 @@
-package io.pmemcsi.app.demo;
+package io.pmemcsi.demo;
 
 import csi.v1.ControllerGetCapabilitiesRequest;
 import csi.v1.GetPluginCapabilitiesRequest;
@@ -13,25 +13,25 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
 /**
- * Makes the calls of a usual day to a driver that runs for nothing else, so that the JVM can write
- * down which classes they need. Only build/train-aot starts this.
+ * Makes the usual calls to a driver that runs only for this, so that its JVM records the classes
+ * that they need. Only build/train-aot starts this.
  */
 final class AotTraining {
 
   private AotTraining() {}
 
-  /** Wants the socket of a driver and a folder where a volume can be mounted. */
+  /** The arguments are the socket of a driver and a directory to mount a volume in. */
   public static void main(String[] arguments) {
     try (CsiClient client = new CsiClient(Path.of(arguments[0]));
         Interruption interruption = Interruption.watch()) {
       greet(client);
-      if (DriverDemo.obstacle().isEmpty()) {
+      if (DriverDemo.blocker().isEmpty()) {
         liveThrough(client, Path.of(arguments[1]), interruption);
       }
     }
   }
 
-  /** What registrar, provisioner and probes ask. */
+  /** The calls of registrar, provisioner and probes. */
   private static void greet(CsiClient client) {
     client.identity().getPluginInfo(GetPluginInfoRequest.getDefaultInstance());
     client.identity().getPluginCapabilities(GetPluginCapabilitiesRequest.getDefaultInstance());
@@ -45,11 +45,11 @@ final class AotTraining {
     DriverDemo.available(client);
   }
 
-  private static void liveThrough(CsiClient client, Path folder, Interruption interruption) {
+  private static void liveThrough(CsiClient client, Path directory, Interruption interruption) {
     Narrator silent =
         new Narrator(
             new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8));
-    try (VolumeLife life = new VolumeLife(client, folder, silent, interruption)) {
+    try (VolumeLife life = new VolumeLife(client, directory, silent, interruption)) {
       life.live();
     }
   }

@@ -1,4 +1,4 @@
-package io.pmemcsi.app.demo;
+package io.pmemcsi.demo;
 
 import csi.v1.ControllerGrpc;
 import csi.v1.ControllerGrpc.ControllerBlockingStub;

@@ -1,4 +1,4 @@
-package io.pmemcsi.app.demo;
+package io.pmemcsi.demo;
 
 import io.fabric8.kubernetes.client.Watcher;
 import io.fabric8.kubernetes.client.WatcherException;
@@ -9,9 +9,8 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
- * Prints a row whenever what a resource says of itself moves, up to the row that is waited for.
- * Only the table knows whether that row was shown: a status that somebody reads may be newer than
- * the last event that has come.
+ * Prints a row for each change of a resource's status, up to the awaited row. Only the table knows
+ * whether that row was printed: a status that is read may be newer than the last watch event.
  */
 final class StatusTable<T> implements Watcher<T> {
 
@@ -24,8 +23,8 @@ final class StatusTable<T> implements Watcher<T> {
 
   /**
    * @param table its first column is the time
-   * @param cells those behind the time
-   * @param last the row with which the table ends
+   * @param cells the other columns
+   * @param last matches the last row
    */
   StatusTable(Narrator.Table table, Function<T, List<String>> cells, Predicate<List<String>> last) {
     this.table = table;
@@ -33,7 +32,7 @@ final class StatusTable<T> implements Watcher<T> {
     this.last = last;
   }
 
-  /** Whether the last row was shown. */
+  /** Whether the last row was printed. */
   boolean isComplete() {
     return complete;
   }
@@ -54,6 +53,6 @@ final class StatusTable<T> implements Watcher<T> {
 
   @Override
   public void onClose(WatcherException cause) {
-    // nothing moves any more
+    // no more rows
   }
 }

@@ -1,4 +1,4 @@
-package io.pmemcsi.app.demo;
+package io.pmemcsi.demo;
 
 import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.base.error.Reason;
@@ -9,20 +9,21 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.stream.Stream;
 
-/** Where the demo keeps the state of the driver; it goes with everything in it. */
+/** The directory with the state of the driver; closing it deletes it. */
 record DemoDirectory(Path path) implements AutoCloseable {
 
-  /** What helps where a disk is full or may not be written to. */
-  static final String WAY_OUT =
+  /** The remedy for a disk that is full or read-only. */
+  static final String REMEDY =
       "make room there, or choose another place with"
-          + " PMEM_CSI_JAVA_OPTIONS=-Djava.io.tmpdir=/FOLDER";
+          + " PMEM_CSI_JAVA_OPTIONS=-Djava.io.tmpdir=/DIRECTORY";
 
   static DemoDirectory create() {
     try {
       return new DemoDirectory(Files.createTempDirectory("pmem-csi-demo-"));
     } catch (IOException e) {
       throw new FatalException(
-          "cannot make a folder for the demo: %s; %s".formatted(Reason.withFile(e), WAY_OUT), e);
+          "cannot create a directory for the demo: %s; %s".formatted(Reason.withFile(e), REMEDY),
+          e);
     }
   }
 
@@ -34,7 +35,7 @@ record DemoDirectory(Path path) implements AutoCloseable {
       }
     } catch (IOException | UncheckedIOException e) {
       throw new FatalException(
-          "the demo cannot remove its folder %s: %s; remove it by hand"
+          "the demo cannot delete its directory %s: %s; delete it by hand"
               .formatted(path, Reason.withFile(e)),
           e);
     }

@@ -1,20 +1,20 @@
-package io.pmemcsi.app.demo;
+package io.pmemcsi.demo;
 
 import io.pmemcsi.base.error.FatalException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Lets Ctrl-C end the demo between two steps, so that everything is undone. Threads are not
- * interrupted: a call that is cut off may have had its effect.
+ * Makes Ctrl-C end the demo between two steps, so that everything is undone. Threads are not
+ * interrupted: an interrupted call may have taken effect.
  */
 final class Interruption implements AutoCloseable {
 
-  private static final long PATIENCE_SECONDS = 60;
+  private static final long TIMEOUT_SECONDS = 60;
 
   private final CountDownLatch over = new CountDownLatch(1);
   private final Thread hook = new Thread(this::stop, "stop-demo");
-  private volatile boolean asked;
+  private volatile boolean requested;
 
   private Interruption() {}
 
@@ -24,9 +24,9 @@ final class Interruption implements AutoCloseable {
     return interruption;
   }
 
-  /** Throws where the demo is to end; steps that undo something do not ask. */
+  /** Throws if the demo must end; steps that undo something do not call this. */
   void check() {
-    if (asked) {
+    if (requested) {
       throw new FatalException("the demo was stopped before its end");
     }
   }
@@ -41,11 +41,11 @@ final class Interruption implements AutoCloseable {
     }
   }
 
-  /** The JVM waits for this, and so for the undoing. */
+  /** The JVM waits for this hook until everything is undone. */
   private void stop() {
-    asked = true;
+    requested = true;
     try {
-      boolean _ = over.await(PATIENCE_SECONDS, TimeUnit.SECONDS);
+      boolean _ = over.await(TIMEOUT_SECONDS, TimeUnit.SECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

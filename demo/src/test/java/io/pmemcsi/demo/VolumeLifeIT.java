@@ -1,4 +1,4 @@
-package io.pmemcsi.app.demo;
+package io.pmemcsi.demo;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -13,13 +13,13 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the demo says where the driver works and the machine does not. */
+/** What the demo reports when the machine, not the driver, fails. */
 class VolumeLifeIT {
 
   @Test
-  void diskThatDoesNotPlayAlongIsNamedInWords(@TempDir Path folder) throws Exception {
-    Path noFolder = Files.writeString(folder.resolve("file"), "");
-    DriverSettings settings = DriverDemo.settings(folder);
+  void unusableDirectoryIsReported(@TempDir Path directory) throws Exception {
+    Path noDirectory = Files.writeString(directory.resolve("file"), "");
+    DriverSettings settings = DriverDemo.settings(directory);
     Narrator silent =
         new Narrator(
             new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8));
@@ -27,11 +27,11 @@ class VolumeLifeIT {
     try (NodeDriver _ = NodeDriver.start(settings);
         CsiClient client = new CsiClient(settings.endpoint().socket());
         Interruption interruption = Interruption.watch();
-        VolumeLife life = new VolumeLife(client, noFolder, silent, interruption)) {
+        VolumeLife life = new VolumeLife(client, noDirectory, silent, interruption)) {
       assertThatThrownBy(life::live)
           .isInstanceOf(FatalException.class)
-          .hasMessageStartingWith("the demo cannot go on at NodeStageVolume: " + noFolder)
-          .hasMessageEndingWith(DemoDirectory.WAY_OUT)
+          .hasMessageStartingWith("the demo cannot continue at NodeStageVolume: " + noDirectory)
+          .hasMessageEndingWith(DemoDirectory.REMEDY)
           .hasMessageNotContaining("Exception");
     }
   }

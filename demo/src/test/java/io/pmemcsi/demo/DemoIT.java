@@ -1,4 +1,4 @@
-package io.pmemcsi.app.demo;
+package io.pmemcsi.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
@@ -30,14 +30,14 @@ class DemoIT {
           "NodeUnstageVolume",
           "DeleteVolume");
 
-  @TempDir private Path folder;
+  @TempDir private Path directory;
 
-  /** Where the demo makes its folders: somebody else may run one at the same time. */
+  /** Where the demo creates its directories: another demo may run at the same time. */
   @TempDir private Path temp;
 
   @Test
   void theDemoShowsBothHalvesAndLeavesNothingBehind() throws Exception {
-    Path out = folder.resolve("out");
+    Path out = directory.resolve("out");
     Process demo = demo().redirectErrorStream(true).redirectOutput(out.toFile()).start();
     try {
       assertThat(demo.waitFor(3, TimeUnit.MINUTES)).isTrue();
@@ -48,14 +48,19 @@ class DemoIT {
     String shown = Files.readString(out, StandardCharsets.UTF_8);
     assertThat(demo.exitValue()).as(shown).isZero();
     assertThat(shown)
-        .contains("Initializing", "Running", "DaemonSet", "pmem-csi-intel-com-node", "It is back")
+        .contains(
+            "Initializing",
+            "Running",
+            "DaemonSet",
+            "pmem-csi-intel-com-node",
+            "The operator recreated it")
         .contains(
             "samples/pmem-csi.yaml", "samples/pmem-csi-controller.yaml", "samples/hostpath.yaml")
         .contains("Nodes (simulated): ", "Its status (pods are simulated):")
         .contains("Its conditions (pods are simulated):")
         .containsPattern("(?m)^ +[0-9.]+ s +True +True +All driver pods are ready")
         .contains("nothing is left behind");
-    // missing programs are no excuse: build/tools installs them
+    // build/tools installs missing programs
     if (mayMount()) {
       assertThat(shown).doesNotContain("LEFT OUT").contains("memory is simulated by sparse files");
       for (String step : STEPS) {
@@ -69,7 +74,7 @@ class DemoIT {
     assertNothingIsLeft();
   }
 
-  /** As in a container that is not privileged. */
+  /** As in an unprivileged container. */
   @Test
   void whereRootMayNotMountTheDriverIsLeftOut() throws Exception {
     assumeThat(mayMount()).isTrue();
@@ -101,7 +106,7 @@ class DemoIT {
       assertThat(mounted).contains("mounted");
       assertThat(until).noneMatch(line -> line.contains("in-process Kubernetes API"));
 
-      // Process.destroy would close what the demo still has to say
+      // Process.destroy would close the output
       assertThat(demo.toHandle().destroy()).isTrue();
       String rest = lines.lines().collect(Collectors.joining("\n"));
 
@@ -111,6 +116,19 @@ class DemoIT {
       demo.destroyForcibly();
     }
     assertNothingIsLeft();
+  }
+
+  @Test
+  void wrongFlagIsOneLine() throws Exception {
+    Process demo = demo("--only=both").redirectErrorStream(true).start();
+    try (BufferedReader lines = demo.inputReader(StandardCharsets.UTF_8)) {
+      assertThat(lines.lines())
+          .containsExactly("pmem-csi: --only=both: it should be operator or driver");
+      assertThat(demo.waitFor(3, TimeUnit.MINUTES)).isTrue();
+    } finally {
+      demo.destroyForcibly();
+    }
+    assertThat(demo.exitValue()).isEqualTo(2);
   }
 
   private ProcessBuilder demo(String... options) {
@@ -136,7 +154,7 @@ class DemoIT {
         try {
           files.add(Files.readString(loop.resolve("loop/backing_file"), StandardCharsets.UTF_8));
         } catch (IOException _) {
-          // it has no file, or has lost it in this moment: it is not only ours who use them
+          // it has no file, or lost it just now: other processes use loop devices too
         }
       }
     }

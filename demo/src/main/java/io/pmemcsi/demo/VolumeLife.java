@@ -1,4 +1,4 @@
-package io.pmemcsi.app.demo;
+package io.pmemcsi.demo;
 
 import csi.v1.CapacityRange;
 import csi.v1.CreateVolumeRequest;
@@ -22,7 +22,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Locale;
 
-/** One volume over CSI: what was begun is undone in reverse, also when a step fails. */
+/** One volume over CSI. Its steps are undone in reverse, also when one fails. */
 final class VolumeLife implements AutoCloseable {
 
   private static final long SIZE = 256L << 20;
@@ -41,14 +41,14 @@ final class VolumeLife implements AutoCloseable {
   private final Interruption interruption;
   private final Deque<Undo> undo = new ArrayDeque<>();
 
-  /** The call that takes a step back. */
+  /** The call that undoes a step. */
   private record Undo(String step, Runnable call) {}
 
-  VolumeLife(CsiClient client, Path folder, Narrator narrator, Interruption interruption) {
+  VolumeLife(CsiClient client, Path directory, Narrator narrator, Interruption interruption) {
     this.client = client;
     this.interruption = interruption;
-    this.staging = folder.resolve("staging");
-    this.target = folder.resolve("target");
+    this.staging = directory.resolve("staging");
+    this.target = directory.resolve("target");
     narrator.say("\nOne volume of 256 MiB, as the provisioner and kubelet would ask for it:");
     this.table = narrator.table(new String[] {"STEP", "TOOK", "AVAILABLE", "RESULT"}, 22, 9, 11);
   }
@@ -78,11 +78,11 @@ final class VolumeLife implements AutoCloseable {
   }
 
   private Volume create() {
-    Volume[] made = new Volume[1];
+    Volume[] created = new Volume[1];
     step(
         "CreateVolume",
         () -> {
-          made[0] =
+          created[0] =
               client
                   .controller()
                   .createVolume(
@@ -92,9 +92,9 @@ final class VolumeLife implements AutoCloseable {
                           .addVolumeCapabilities(CAPABILITY)
                           .build())
                   .getVolume();
-          return made[0].getVolumeId();
+          return created[0].getVolumeId();
         });
-    String id = made[0].getVolumeId();
+    String id = created[0].getVolumeId();
     undo.push(
         new Undo(
             "DeleteVolume",
@@ -102,7 +102,7 @@ final class VolumeLife implements AutoCloseable {
                 client
                     .controller()
                     .deleteVolume(DeleteVolumeRequest.newBuilder().setVolumeId(id).build())));
-    return made[0];
+    return created[0];
   }
 
   private void stage(Volume volume) {
@@ -119,7 +119,7 @@ final class VolumeLife implements AutoCloseable {
                       .setVolumeCapability(CAPABILITY)
                       .putAllVolumeContext(volume.getVolumeContextMap())
                       .build());
-          return "ext4 made and mounted";
+          return "ext4 created and mounted";
         });
     undo.push(
         new Undo(
@@ -176,7 +176,7 @@ final class VolumeLife implements AutoCloseable {
     }
   }
 
-  /** Does one thing and returns what to say about it. */
+  /** Runs one step and returns its result. */
   @FunctionalInterface
   private interface Step {
     String run() throws IOException;
@@ -195,8 +195,8 @@ final class VolumeLife implements AutoCloseable {
       table.row(name, Narrator.seconds(took), amount(DriverDemo.available(client)), result);
     } catch (IOException e) {
       throw new FatalException(
-          "the demo cannot go on at %s: %s; %s"
-              .formatted(name, Reason.withFile(e), DemoDirectory.WAY_OUT),
+          "the demo cannot continue at %s: %s; %s"
+              .formatted(name, Reason.withFile(e), DemoDirectory.REMEDY),
           e);
     }
   }
