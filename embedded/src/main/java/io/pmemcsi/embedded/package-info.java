@@ -1,8 +1,8 @@
 /**
- * A Kubernetes API inside this process, for the demonstration, for quick tests and for exploring
- * faults. Data walks one way: HTTP ({@code http}) asks the API rules ({@code server}), which decide
- * with pure functions ({@code apply}, {@code patch}, {@code schema}) and change the objects in one
- * transaction ({@code store}). Start with {@link io.pmemcsi.embedded.EmbeddedKubernetes}.
+ * An in-process Kubernetes API server for the demo, for unit tests and for fault exploration. A
+ * request passes from {@code http} to {@code server}, which computes the result with pure functions
+ * ({@code apply}, {@code schema}) and commits it to the {@code store} in one transaction. Start
+ * with {@link io.pmemcsi.embedded.EmbeddedKubernetes}.
  */
 @NullMarked
 package io.pmemcsi.embedded;

@@ -16,7 +16,6 @@ import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.pmemcsi.api.template.CSIDriverDeployment;
 import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.embedded.EmbeddedKubernetes;
-import io.pmemcsi.embedded.Options;
 import io.pmemcsi.testbed.kubernetes.Clients;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -44,8 +43,7 @@ class TemplateOtherServersIT {
   private static final String NAMESPACE = "drivers";
   private static final String GOOD = "good";
 
-  private final EmbeddedKubernetes server =
-      EmbeddedKubernetes.start(Options.usual().withVersion("1.31"));
+  private final EmbeddedKubernetes server = EmbeddedKubernetes.start("1.31");
   private final KubernetesClient client = client(server);
   private final TemplateResource good = new TemplateResource(client, NAMESPACE, GOOD);
   private OperatorProgram operator;

@@ -2,63 +2,47 @@ package io.pmemcsi.embedded.apply;
 
 import io.pmemcsi.embedded.apply.Managers.ManagerId;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
-/** Somebody else owns fields that an apply without force wants to change. */
+/** An apply without force would change fields that other managers own. */
 public final class ApplyConflictException extends RuntimeException {
   private final transient List<Conflict> conflicts;
 
-  /** One field and who owns it, both worded as the server does. */
+  /** A field and its owner. */
   public record Conflict(String manager, String field) {}
 
-  private ApplyConflictException(String message, List<Conflict> conflicts) {
-    super(message);
+  private ApplyConflictException(List<Conflict> conflicts) {
+    super(
+        "Apply failed with %d conflict%s: %s"
+            .formatted(
+                conflicts.size(),
+                conflicts.size() == 1 ? "" : "s",
+                conflicts.stream()
+                    .map(one -> "conflict with \"%s\": %s".formatted(one.manager(), one.field()))
+                    .collect(Collectors.joining(", "))));
     this.conflicts = conflicts;
   }
 
   static ApplyConflictException of(Map<ManagerId, FieldSet> owners) {
     List<Conflict> conflicts = new ArrayList<>();
-    List<String> lines = new ArrayList<>();
-    owners.entrySet().stream()
-        .sorted(Comparator.comparing(owner -> owner.getKey().name()))
-        .forEach(
-            owner -> {
-              String manager = shown(owner.getKey());
-              lines.add("conflicts with %s:".formatted(manager));
-              for (List<PathElement> path : owner.getValue().paths()) {
-                conflicts.add(new Conflict(manager, shown(path)));
-                lines.add("- " + shown(path));
-              }
-            });
-    if (conflicts.size() == 1) {
-      Conflict only = conflicts.getFirst();
-      return new ApplyConflictException(
-          "Apply failed with 1 conflict: conflict with %s: %s"
-              .formatted(only.manager(), only.field()),
-          conflicts);
-    }
-    return new ApplyConflictException(
-        "Apply failed with %d conflicts: %s".formatted(conflicts.size(), String.join("\n", lines)),
-        conflicts);
+    owners.forEach(
+        (owner, fields) ->
+            fields
+                .paths()
+                .forEach(
+                    path ->
+                        conflicts.add(
+                            new Conflict(
+                                owner.name(),
+                                path.stream()
+                                    .map(PathElement::shown)
+                                    .collect(Collectors.joining())))));
+    return new ApplyConflictException(conflicts);
   }
 
   public List<Conflict> conflicts() {
     return conflicts;
-  }
-
-  private static String shown(List<PathElement> path) {
-    StringBuilder text = new StringBuilder();
-    path.forEach(element -> text.append(element.shown()));
-    return text.toString();
-  }
-
-  private static String shown(ManagerId id) {
-    String quoted = '"' + id.name() + '"';
-    if (id.applies()) {
-      return quoted;
-    }
-    return quoted + " using " + id.apiVersion();
   }
 }

@@ -3,22 +3,18 @@ package io.pmemcsi.embedded.apply;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.pmemcsi.embedded.json.Json;
-import io.pmemcsi.embedded.schema.Type;
-import io.pmemcsi.embedded.schema.Type.ListOf;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/**
- * A set of paths, kept as a tree. Every operation but {@link #insert} leaves its operands alone.
- */
+/** A set of paths as a tree. Only {@link #insert} changes a set. */
 final class FieldSet {
   private final TreeSet<PathElement> members = new TreeSet<>();
   private final TreeMap<PathElement, FieldSet> children = new TreeMap<>();
 
-  /** Adds a path; the empty path stands for the root and is not kept. */
+  /** Adds a path; the empty path is the root and is not kept. */
   void insert(List<PathElement> path) {
     if (path.isEmpty()) {
       return;
@@ -75,33 +71,16 @@ final class FieldSet {
   }
 
   /**
-   * Widens ownership of a whole object or list, taken when it was empty or of one piece, to the
-   * fields that it has now.
+   * Extends the ownership of an object or list, taken when it was empty, to its current fields.
    *
-   * @param value the fields of the value that is stored
+   * @param value the fields of the stored object
    */
-  FieldSet widened(FieldSet value, Type type) {
+  FieldSet widened(FieldSet value) {
     FieldSet result = new FieldSet();
     result.members.addAll(members);
-    for (Map.Entry<PathElement, FieldSet> child : children.entrySet()) {
-      PathElement element = child.getKey();
-      result.children.put(
-          element, child.getValue().widened(value.below(element), below(type, element)));
-    }
-    for (PathElement member : members) {
-      if (!children.containsKey(member) && !value.below(member).isEmpty()) {
-        result.children.put(member, value.below(member));
-      }
-    }
+    members.forEach(member -> result.keep(member, value.below(member)));
+    children.forEach((element, set) -> result.keep(element, set.widened(value.below(element))));
     return result;
-  }
-
-  private static Type below(Type type, PathElement element) {
-    return switch (element) {
-      case PathElement.FieldName(String name) -> type.field(name);
-      case PathElement.Key _, PathElement.Value _, PathElement.Index _ ->
-          type instanceof ListOf list ? list.element() : Type.Any.ANY;
-    };
   }
 
   /** All paths in the order in which the server lists them. */
@@ -144,14 +123,14 @@ final class FieldSet {
     return object;
   }
 
-  /** Reads the form in managedFields. */
+  /** Decodes the form in managedFields. */
   static FieldSet decode(JsonNode object) {
     FieldSet set = new FieldSet();
     for (Map.Entry<String, JsonNode> entry : object.properties()) {
       if (entry.getKey().equals(".")) {
         continue;
       }
-      PathElement element = PathElement.decode(entry.getKey());
+      PathElement element = new PathElement(entry.getKey());
       JsonNode below = entry.getValue();
       if (below.isEmpty() || below.has(".")) {
         set.members.add(element);
@@ -161,10 +140,5 @@ final class FieldSet {
       }
     }
     return set;
-  }
-
-  @Override
-  public String toString() {
-    return encode().toString();
   }
 }

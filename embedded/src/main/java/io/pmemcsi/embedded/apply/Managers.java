@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.pmemcsi.embedded.json.Json;
-import io.pmemcsi.embedded.schema.Type;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -12,13 +11,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Who owns which fields of one object: the decoded form of metadata.managedFields. */
+/** The field managers of one object: the decoded form of metadata.managedFields. */
 final class Managers {
   static final String APPLY = "Apply";
   static final String UPDATE = "Update";
 
   /**
-   * A manager. An applier is the same one in every version; an updater is not.
+   * A manager. Appliers are identified by name, updaters by name and version.
    *
    * @param apiVersion "" for an applier
    */
@@ -37,9 +36,9 @@ final class Managers {
   }
 
   /**
-   * What one manager owns.
+   * The fields of one manager.
    *
-   * @param time when it last took a field; empty where that is not known
+   * @param time when it last took ownership of a field, if known
    */
   record Share(FieldSet fields, String apiVersion, Optional<String> time) {
     Share with(FieldSet newFields) {
@@ -94,7 +93,7 @@ final class Managers {
     return Optional.ofNullable(shares.get(id));
   }
 
-  /** Sets what a manager owns; one that owns nothing is forgotten. */
+  /** Sets the fields of a manager; a manager without fields is removed. */
   void put(ManagerId id, Share share) {
     if (share.fields().isEmpty()) {
       shares.remove(id);
@@ -103,15 +102,12 @@ final class Managers {
     }
   }
 
-  /** Widens what each owns, see {@link FieldSet#widened}. */
-  void widen(FieldSet value, Type type) {
-    for (Map.Entry<ManagerId, Share> entry : List.copyOf(shares.entrySet())) {
-      shares.put(
-          entry.getKey(), entry.getValue().with(entry.getValue().fields().widened(value, type)));
-    }
+  /** Widens the fields of each manager, see {@link FieldSet#widened}. */
+  void widen(FieldSet value) {
+    shares.replaceAll((_, share) -> share.with(share.fields().widened(value)));
   }
 
-  /** What others than one manager own of a set, by manager. */
+  /** The fields of a set that other managers own. */
   Map<ManagerId, FieldSet> owners(FieldSet fields, ManagerId except) {
     Map<ManagerId, FieldSet> owners = new LinkedHashMap<>();
     shares.forEach(
@@ -124,7 +120,7 @@ final class Managers {
     return owners;
   }
 
-  /** Takes fields away from everybody except one manager. */
+  /** Removes fields from all managers except one. */
   void take(FieldSet fields, ManagerId except) {
     for (Map.Entry<ManagerId, Share> entry : List.copyOf(shares.entrySet())) {
       if (!entry.getKey().equals(except)) {

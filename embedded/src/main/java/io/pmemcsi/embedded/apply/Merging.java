@@ -5,15 +5,9 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.NullNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.pmemcsi.embedded.apply.PathElement.FieldName;
 import io.pmemcsi.embedded.json.Json;
 import io.pmemcsi.embedded.schema.Type;
-import io.pmemcsi.embedded.schema.Type.Any;
-import io.pmemcsi.embedded.schema.Type.ListKind;
 import io.pmemcsi.embedded.schema.Type.ListOf;
-import io.pmemcsi.embedded.schema.Type.MapOf;
-import io.pmemcsi.embedded.schema.Type.Scalar;
-import io.pmemcsi.embedded.schema.Type.Struct;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -21,7 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Walks two values side by side: merges the right one over the left and notes the differences. */
+/** Merges one value over another and collects the differences. */
 final class Merging {
   private final FieldSet added = new FieldSet();
   private final FieldSet modified = new FieldSet();
@@ -32,9 +26,9 @@ final class Merging {
   private Merging() {}
 
   /**
-   * What two values make together.
+   * The result of merging two values.
    *
-   * @param merged the left value with everything in the right one laid over it
+   * @param merged the left value overlaid with the right one
    */
   record Result(JsonNode merged, FieldSet added, FieldSet modified, FieldSet removed) {
     boolean same() {
@@ -44,11 +38,11 @@ final class Merging {
 
   static Result of(JsonNode left, JsonNode right, Type type) {
     Merging merging = new Merging();
-    merging.merged = merging.walk(left, right, type);
+    merging.merged = merging.merge(left, right, type);
     return new Result(merging.merged, merging.added, merging.modified, merging.removed);
   }
 
-  private JsonNode walk(JsonNode left, JsonNode right, Type declared) {
+  private JsonNode merge(JsonNode left, JsonNode right, Type declared) {
     JsonNode seen = right.isMissingNode() ? left : right;
     Type type = declared.seenAs(seen);
     boolean leaf = isLeaf(left, right, type);
@@ -68,14 +62,7 @@ final class Merging {
     boolean differentForm =
         !Json.absent(left) && !Json.absent(right) && left.getNodeType() != right.getNodeType();
     boolean nothing = left.isEmpty() && right.isEmpty();
-    return differentForm
-        || nothing
-        || switch (type) {
-          case ListOf list -> list.kind() == ListKind.ATOMIC;
-          case MapOf map -> map.atomic();
-          case Struct struct -> struct.atomic();
-          case Scalar _, Any _ -> true;
-        };
+    return differentForm || nothing || type.atomic();
   }
 
   private JsonNode leaf(JsonNode left, JsonNode right) {
@@ -95,8 +82,8 @@ final class Merging {
     left.fieldNames().forEachRemaining(names::add);
     right.fieldNames().forEachRemaining(names::add);
     for (String name : names) {
-      path.add(new FieldName(name));
-      out.set(name, walk(left.path(name), right.path(name), type.field(name)));
+      path.add(PathElement.field(name));
+      out.set(name, merge(left.path(name), right.path(name), type.field(name)));
       path.removeLast();
     }
     return out;
@@ -112,7 +99,7 @@ final class Merging {
       path.add(element);
       JsonNode missing = MissingNode.getInstance();
       out.add(
-          walk(
+          merge(
               before.getOrDefault(element, missing),
               after.getOrDefault(element, missing),
               list.element()));
@@ -125,7 +112,7 @@ final class Merging {
     Map<PathElement, JsonNode> items = new LinkedHashMap<>();
     int index = 0;
     for (JsonNode item : value) {
-      items.put(PathElement.ofItem(list, item, index++), item);
+      items.put(PathElement.item(list, item, index++), item);
     }
     return items;
   }

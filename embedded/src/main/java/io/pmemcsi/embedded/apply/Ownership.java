@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.pmemcsi.embedded.apply.Managers.ManagerId;
 import io.pmemcsi.embedded.apply.Managers.Share;
-import io.pmemcsi.embedded.apply.PathElement.FieldName;
 import io.pmemcsi.embedded.json.Json;
 import io.pmemcsi.embedded.schema.Type.Struct;
 import java.util.List;
@@ -12,24 +11,24 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Keeps metadata.managedFields true while an object is written.
+ * Updates metadata.managedFields when an object is written.
  *
- * @param type the shape of the object
- * @param apiVersion the version in which the client wrote it
- * @param manager the name the client goes by
- * @param time now, as the server writes times
+ * @param type the type of the object
+ * @param apiVersion the version that the client writes
+ * @param manager the client's field manager
+ * @param time the current time
  */
 public record Ownership(Struct type, String apiVersion, String manager, String time) {
-  /** Owns what was there before the first apply. */
+  /** The manager of all fields that precede the first apply. */
   private static final String FIRST = "before-first-apply";
 
-  /** Fields that the server itself looks after: nobody owns them. */
+  /** Fields that only the server sets: no manager owns them. */
   private static final FieldSet UNOWNED = unowned();
 
   /**
    * The changed object with its new owners, after a create, an update or a patch.
    *
-   * @param live what is stored, or an object in which nobody wrote anything yet
+   * @param live the stored object, or an empty one for a create
    */
   public ObjectNode update(ObjectNode live, ObjectNode changed) {
     Managers managers = managersOf(changed);
@@ -40,15 +39,15 @@ public record Ownership(Struct type, String apiVersion, String manager, String t
     ObjectNode after = unmanaged(changed);
     boolean exists = Json.at(live, "metadata").has("uid");
     if (managers.shares().isEmpty() && exists) {
-      // Nobody owned anything so far, so the server does not begin to keep book now.
+      // The server does not start to track an object that has no managers.
       return after;
     }
-    managers.widen(Fields.of(before, type), type);
+    widen(managers, before);
     Merging.Result difference = Merging.of(before, after, type);
     FieldSet written = difference.modified().union(difference.added());
-    ManagerId nobody = ManagerId.updater("", "");
-    managers.take(written, nobody);
-    managers.take(difference.removed(), nobody);
+    ManagerId none = ManagerId.updater("", "");
+    managers.take(written, none);
+    managers.take(difference.removed(), none);
     FieldSet owned = written.difference(UNOWNED);
     if (!owned.isEmpty()) {
       ManagerId id = ManagerId.updater(manager, apiVersion);
@@ -61,8 +60,8 @@ public record Ownership(Struct type, String apiVersion, String manager, String t
   /**
    * The live object with a configuration applied to it.
    *
-   * @param empty an object in which nobody wrote anything yet
-   * @throws ApplyConflictException without force, where others own what would change
+   * @param empty an empty object
+   * @throws ApplyConflictException without force, if other managers own a changed field
    */
   public ObjectNode apply(ObjectNode empty, ObjectNode live, ObjectNode config, boolean force) {
     Managers managers = managersOf(live);
@@ -70,7 +69,7 @@ public record Ownership(Struct type, String apiVersion, String manager, String t
     if (managers.shares().isEmpty()) {
       managers = managersOf(new Ownership(type, apiVersion, FIRST, time).update(empty, before));
     }
-    managers.widen(Fields.of(before, type), type);
+    widen(managers, before);
     ManagerId id = ManagerId.applier(manager);
     Optional<Share> last = managers.share(id);
     JsonNode merged = Merging.of(before, config, type).merged();
@@ -91,22 +90,29 @@ public record Ownership(Struct type, String apiVersion, String manager, String t
     return managed(same ? before : after, managers);
   }
 
-  /** Removes what this manager applied last time, not this time, and nobody else owns. */
+  /** Removes fields that this manager applied before but not now, and no other manager owns. */
   private JsonNode prune(JsonNode merged, Optional<Share> last, Managers managers) {
     if (last.isEmpty()) {
       return merged;
     }
     FieldSet lastFields = last.get().fields();
     JsonNode pruned = Fields.without(merged, lastFields, type);
-    FieldSet wanted = new FieldSet();
+    FieldSet owned = new FieldSet();
     for (Share share : managers.shares().values()) {
-      wanted = wanted.union(share.fields());
+      owned = owned.union(share.fields());
     }
     FieldSet all = Fields.of(merged, type);
     FieldSet kept = Fields.of(pruned, type);
-    pruned = Fields.without(merged, all.difference(kept.union(wanted)), type);
+    pruned = Fields.without(merged, all.difference(kept.union(owned)), type);
     kept = Fields.of(pruned, type);
     return Fields.without(merged, all.difference(kept).intersection(lastFields), type);
+  }
+
+  /** Only for kinds with a schema, as in the real server. */
+  private void widen(Managers managers, ObjectNode before) {
+    if (!type.fields().isEmpty()) {
+      managers.widen(Fields.of(before, type));
+    }
   }
 
   private static Managers managersOf(ObjectNode object) {
@@ -131,7 +137,7 @@ public record Ownership(Struct type, String apiVersion, String manager, String t
   private static FieldSet unowned() {
     FieldSet set = new FieldSet();
     List.of("apiVersion", "kind", "metadata")
-        .forEach(name -> set.insert(List.of(new FieldName(name))));
+        .forEach(name -> set.insert(List.of(PathElement.field(name))));
     List.of(
             "name",
             "namespace",
@@ -142,7 +148,8 @@ public record Ownership(Struct type, String apiVersion, String manager, String t
             "generation",
             "managedFields",
             "resourceVersion")
-        .forEach(name -> set.insert(List.of(new FieldName("metadata"), new FieldName(name))));
+        .forEach(
+            name -> set.insert(List.of(PathElement.field("metadata"), PathElement.field(name))));
     return set;
   }
 }

@@ -2,9 +2,9 @@ package io.pmemcsi.embedded.fault;
 
 import java.time.Duration;
 
-/** What goes wrong with a watch event. */
+/** A fault of a watch event. */
 public sealed interface EventFault {
-  /** Nothing goes wrong. */
+  /** No fault. */
   EventFault NONE = new Delay(Duration.ZERO);
 
   /** The event never arrives. */
@@ -16,9 +16,9 @@ public sealed interface EventFault {
   /** The event arrives after the next one. */
   record HoldBack() implements EventFault {}
 
-  /** The event, and everything after it, comes late. */
+  /** The event and all later ones are delayed. */
   record Delay(Duration duration) implements EventFault {}
 
-  /** The watch ends in the middle of the event. */
+  /** The connection is cut instead of sending the event. */
   record Cut() implements EventFault {}
 }

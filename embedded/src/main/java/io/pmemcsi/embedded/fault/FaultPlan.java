@@ -1,8 +1,8 @@
 package io.pmemcsi.embedded.fault;
 
-/** Decides what goes wrong. Called from many threads. */
+/** Selects the fault of each request and event. Called from many threads. */
 public interface FaultPlan {
-  /** A plan in which nothing goes wrong. */
+  /** A plan without faults. */
   FaultPlan NONE = new FaultPlan() {};
 
   default RequestFault onRequest(SeenRequest request) {

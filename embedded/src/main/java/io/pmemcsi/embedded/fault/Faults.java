@@ -4,7 +4,7 @@ import io.pmemcsi.embedded.fault.RequestFault.Moment;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
-/** The switchboard: what goes wrong from now on. */
+/** The faults that a server injects. */
 public final class Faults implements FaultPlan {
   private volatile FaultPlan plan = FaultPlan.NONE;
   private volatile Consumer<SeenRequest> onWrite = _ -> {};
@@ -16,33 +16,33 @@ public final class Faults implements FaultPlan {
 
   /**
    * @param endWatches ends every open watch
-   * @param forgetHistory makes the server forget the past
+   * @param forgetHistory drops the server's history
    */
   public Faults(Runnable endWatches, Runnable forgetHistory) {
     this.endWatches = endWatches;
     this.forgetHistory = forgetHistory;
   }
 
-  /** Lets a plan decide, in place of the one before. */
+  /** Replaces the fault plan. */
   public void follow(FaultPlan newPlan) {
     plan = newPlan;
   }
 
-  /** Nothing goes wrong any more, and nobody is cut off. */
+  /** Ends all faults and reconnects clients. */
   public void clear() {
     plan = FaultPlan.NONE;
     onWrite = _ -> {};
     release();
   }
 
-  /** Calls somebody at each write that arrives, before it is carried out. */
+  /** Calls a listener for each write, before it is carried out. */
   public void onWrite(Consumer<SeenRequest> listener) {
     onWrite = listener;
   }
 
   /**
-   * Cuts all clients off at the n-th write from now, as if the only one was killed there: that
-   * write gets no answer, and nothing after it is even carried out.
+   * Disconnects all clients at the n-th write from now, as if the client was killed there: that
+   * write gets no response, and no later request is carried out.
    *
    * @param moment whether the n-th write itself still takes effect
    */
@@ -55,29 +55,29 @@ public final class Faults implements FaultPlan {
     writesLeft.set(number);
   }
 
-  /** Cuts all clients off at once. */
+  /** Disconnects all clients. */
   public void cutOff() {
     cutOff = true;
     endWatches.run();
   }
 
-  /** Whether clients are cut off now. */
+  /** Whether clients are disconnected. */
   public boolean isCutOff() {
     return cutOff;
   }
 
-  /** Lets clients in again. */
+  /** Reconnects clients. */
   public void release() {
     writesLeft.set(Long.MAX_VALUE);
     cutOff = false;
   }
 
-  /** Ends every open watch, as a restart of the server would. */
+  /** Ends every open watch, as a restart of the server does. */
   public void killWatches() {
     endWatches.run();
   }
 
-  /** Makes the server forget the past: watches from an older version are answered 410 Gone. */
+  /** Drops the history: watches from an earlier revision get 410 Gone. */
   public void forgetHistory() {
     forgetHistory.run();
   }

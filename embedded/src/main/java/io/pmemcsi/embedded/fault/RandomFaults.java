@@ -8,19 +8,17 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Faults drawn from a seed, so that a run can be repeated. The draw for a request depends on the
- * seed, on what is asked and on how often that was asked before; the draw for an event on the seed,
- * on what happened to which object, on what the watch selects, and on how often such an event was
- * on its way before. Numbers that a server gives in the order of threads play no part: those of
- * requests, watches and revisions. Watches that select the same are not told apart: the draws for
- * them are the same in each run, but which of them gets which may change.
+ * Faults drawn from a seed, so that a run can be repeated. The draw depends on the seed, on the
+ * request (for an event also on the selection of its watch) and on how often the same one occurred
+ * before, but on no number that depends on the order of threads. Watches with the same selection
+ * share their draws.
  *
- * <p>Pages such as discovery are left alone: clients ask for them as they start, and give up where
- * they fail, so that most seeds would end there.
+ * <p>Pages such as discovery never fail: clients read them when they start and give up, so that
+ * most seeds would end there.
  *
- * @param failPerMille how many of 1000 requests for resources go wrong
- * @param eventPerMille how many of 1000 watch events go wrong
- * @param lossless whether every event arrives in the end, as a real server promises
+ * @param failPerMille how many of 1000 requests for resources fail
+ * @param eventPerMille how many of 1000 watch events have a fault
+ * @param lossless whether every event arrives eventually, as a real server guarantees
  */
 public record RandomFaults(
     long seed,
@@ -40,7 +38,7 @@ public record RandomFaults(
     this(seed, failPerMille, eventPerMille, true, new ConcurrentHashMap<>());
   }
 
-  /** Worse than a real server: events get lost and change places, too. */
+  /** Worse than a real server: events are also lost and reordered. */
   public static RandomFaults lossy(long seed, int failPerMille, int eventPerMille) {
     return new RandomFaults(seed, failPerMille, eventPerMille, false, new ConcurrentHashMap<>());
   }

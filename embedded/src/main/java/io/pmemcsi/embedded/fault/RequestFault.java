@@ -3,18 +3,18 @@ package io.pmemcsi.embedded.fault;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 
-/** What goes wrong with a request. */
+/** A fault of a request. */
 public sealed interface RequestFault {
-  /** Nothing goes wrong. */
+  /** No fault. */
   RequestFault NONE = new Delay(Duration.ZERO);
 
-  /** When it goes wrong, seen from the change that the request is about. */
+  /** Whether the fault happens before or after the change that the client requested. */
   enum Moment {
     BEFORE,
     AFTER
   }
 
-  /** An error status is answered. */
+  /** The response is an error status. */
   record Fail(int code, Moment moment) implements RequestFault {
     public Fail {
       if (code < 400 || code > 599) {
@@ -23,10 +23,10 @@ public sealed interface RequestFault {
     }
   }
 
-  /** The connection is cut without an answer. */
+  /** The connection is cut without a response. */
   record Cut(Moment moment) implements RequestFault {}
 
-  /** The request is carried out late, or at once and answered late. */
+  /** The request is carried out late, or the response is late. */
   record Delay(Duration duration, Moment moment) implements RequestFault {
     public Delay(Duration duration) {
       this(duration, Moment.BEFORE);
@@ -34,12 +34,12 @@ public sealed interface RequestFault {
   }
 
   /**
-   * The request is carried out at once, and answered when somebody says so; a watch only begins
-   * then.
+   * The request is carried out immediately; the response, or the start of a watch, waits for a
+   * latch.
    */
   record Hold(CountDownLatch until) implements RequestFault {}
 
-  /** A get or list is answered from the past. */
+  /** A get or list returns an earlier state. */
   record Stale(int changes) implements RequestFault {
     public Stale {
       if (changes < 1) {

@@ -1,7 +1,7 @@
 package io.pmemcsi.embedded.fault;
 
 /**
- * A watch event on its way to one watcher.
+ * A watch event that is about to be sent.
  *
  * @param watch the number of the watch's request
  * @param selection what the watch selects among the objects of its kind, such as "default/ app=d";
@@ -18,7 +18,7 @@ public record SeenEvent(
     String name,
     long revision) {
 
-  /** Such as "ADDED daemonsets.apps default/node", and what the watch selects. */
+  /** Such as "ADDED daemonsets.apps default/node", and the selection of the watch. */
   @Override
   public String toString() {
     return "%s %s%s %s%s %s"

@@ -4,11 +4,11 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * A request as the faults and the record of requests see it.
+ * A request as fault plans and the request log see it.
  *
  * @param number counts all requests of a server from 1
- * @param verb in lower case as in RBAC rules: get, list, watch, create, update, patch, delete,
- *     deletecollection; for a page the method of HTTP
+ * @param verb in lower case as in RBAC rules: get, list, watch, create, update, patch, delete; for
+ *     a page the HTTP method
  * @param group "" for the core group
  * @param plural "" for a page
  * @param namespace "" for cluster-scoped resources and all namespaces
@@ -33,17 +33,17 @@ public record SeenRequest(
         number, method.toLowerCase(Locale.ROOT), "", "", "", path, "", "", Map.of());
   }
 
-  /** Whether it is for what belongs to no resource: discovery, version, health, or nothing here. */
+  /** Whether it is not for a resource: discovery, version, or a path that is not served. */
   public boolean page() {
     return plural.isEmpty();
   }
 
-  /** Whether it is meant to change anything; a dry run is not. */
+  /** Whether it changes objects; a dry run does not. */
   public boolean write() {
     return !page()
         && !query.containsKey("dryRun")
         && switch (verb) {
-          case "create", "update", "patch", "delete", "deletecollection" -> true;
+          case "create", "update", "patch", "delete" -> true;
           default -> false;
         };
   }

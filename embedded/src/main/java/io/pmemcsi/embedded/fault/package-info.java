@@ -1,6 +1,6 @@
 /**
- * Faults on demand: which answer fails, is cut off, comes late or is stale, and which watch event
- * is lost, doubled or held back. Start with {@link io.pmemcsi.embedded.fault.Faults}.
+ * Fault injection: which responses fail, are cut, delayed or stale, and which watch events are
+ * lost, duplicated or reordered. Start with {@link io.pmemcsi.embedded.fault.Faults}.
  */
 @NullMarked
 package io.pmemcsi.embedded.fault;

@@ -8,9 +8,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
- * The address of a resource, taken apart.
+ * The parts of the address of a resource.
  *
  * @param namespace "" for cluster-scoped resources and all namespaces
  * @param name "" for the collection
@@ -23,32 +24,22 @@ record Address(
     String name,
     String subresource) {
 
-  /** Takes a path apart; empty if it is not that of a resource. */
-  static Optional<Address> of(List<String> parts) {
-    List<String> rest = new ArrayList<>(parts);
-    if (rest.isEmpty()) {
+  /** Parses a path; empty if it is not that of a resource. */
+  static Optional<Address> of(List<String> path) {
+    List<String> parts = new ArrayList<>(path);
+    if (parts.size() < 3 || !List.of("api", "apis").contains(parts.getFirst())) {
       return Optional.empty();
     }
-    String root = rest.removeFirst();
-    String group = "";
-    if (root.equals("apis") && !rest.isEmpty()) {
-      group = rest.removeFirst();
-    } else if (!root.equals("api")) {
-      return Optional.empty();
-    }
-    if (rest.size() < 2) {
-      return Optional.empty();
-    }
-    String version = rest.removeFirst();
+    String group = parts.removeFirst().equals("apis") ? parts.removeFirst() : "";
+    String version = parts.removeFirst();
     String namespace = "";
-    boolean namespaceItself =
-        rest.size() <= 2
-            || (rest.size() == 3 && List.of("status", "finalize").contains(rest.get(2)));
-    if (rest.getFirst().equals("namespaces") && !namespaceItself) {
-      rest.removeFirst();
-      namespace = rest.removeFirst();
+    if (parts.size() > 2
+        && parts.getFirst().equals("namespaces")
+        && !(parts.size() == 3 && parts.getLast().equals("status"))) {
+      parts.removeFirst();
+      namespace = parts.removeFirst();
     }
-    if (rest.size() > 3) {
+    if (parts.isEmpty() || parts.size() > 3) {
       return Optional.empty();
     }
     return Optional.of(
@@ -56,34 +47,28 @@ record Address(
             group,
             version,
             namespace,
-            rest.get(0),
-            rest.size() > 1 ? rest.get(1) : "",
-            rest.size() > 2 ? rest.get(2) : ""));
+            parts.get(0),
+            parts.size() > 1 ? parts.get(1) : "",
+            parts.size() > 2 ? parts.get(2) : ""));
   }
 
   static List<String> parts(URI uri) {
-    List<String> parts = new ArrayList<>();
-    for (String part : uri.getRawPath().split("/", -1)) {
-      if (!part.isEmpty()) {
-        parts.add(URLDecoder.decode(part.replace("+", "%2B"), StandardCharsets.UTF_8));
-      }
-    }
-    return parts;
+    return Stream.of(uri.getPath().split("/", -1)).filter(part -> !part.isEmpty()).toList();
   }
 
   static Map<String, String> query(URI uri) {
     Map<String, String> query = new LinkedHashMap<>();
-    String raw = uri.getRawQuery();
-    if (raw != null) {
-      for (String part : raw.split("&", -1)) {
-        int equals = part.indexOf('=');
-        String name = equals < 0 ? part : part.substring(0, equals);
-        String value = equals < 0 ? "" : part.substring(equals + 1);
-        query.put(
-            URLDecoder.decode(name, StandardCharsets.UTF_8),
-            URLDecoder.decode(value, StandardCharsets.UTF_8));
+    String raw = uri.getRawQuery() == null ? "" : uri.getRawQuery();
+    for (String part : raw.split("&", -1)) {
+      String[] sides = part.split("=", 2);
+      if (!part.isEmpty()) {
+        query.put(decoded(sides[0]), sides.length == 1 ? "" : decoded(sides[1]));
       }
     }
     return query;
+  }
+
+  private static String decoded(String text) {
+    return URLDecoder.decode(text, StandardCharsets.UTF_8);
   }
 }

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Everything that was asked for. */
+/** The received requests. */
 public final class RequestLog {
   private final AtomicLong numbers = new AtomicLong();
   private final List<SeenRequest> requests = new ArrayList<>();
@@ -23,7 +23,7 @@ public final class RequestLog {
     return List.copyOf(requests);
   }
 
-  /** Those that were meant to change something. */
+  /** The requests that change objects, except dry runs. */
   public synchronized List<SeenRequest> writes() {
     return requests.stream().filter(SeenRequest::write).toList();
   }

@@ -5,11 +5,12 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.pmemcsi.embedded.fault.EventFault;
 import io.pmemcsi.embedded.fault.FaultPlan;
 import io.pmemcsi.embedded.fault.SeenEvent;
+import io.pmemcsi.embedded.http.HttpReply.CutException;
 import io.pmemcsi.embedded.json.Json;
-import io.pmemcsi.embedded.schema.ResourceType;
 import io.pmemcsi.embedded.server.Api;
 import io.pmemcsi.embedded.server.ApiRequest;
 import io.pmemcsi.embedded.store.Change;
+import io.pmemcsi.embedded.store.Change.Kind;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.ArrayList;
@@ -19,11 +20,10 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Writes events to one watcher, with what the faults make of them. */
+/** Sends the events of one watch, with injected faults. It sends no bookmarks. */
 final class WatchStream {
   private final long number;
-  private final ResourceType type;
-  private final String namespace;
+  private final ApiRequest request;
   private final String selection;
   private final Predicate<JsonNode> filter;
   private final FaultPlan faults;
@@ -32,8 +32,7 @@ final class WatchStream {
 
   WatchStream(long number, ApiRequest request, FaultPlan faults, OutputStream out) {
     this.number = number;
-    this.type = request.type();
-    this.namespace = request.namespace();
+    this.request = request;
     this.selection = selection(request);
     this.filter = Api.filter(request);
     this.faults = faults;
@@ -43,28 +42,28 @@ final class WatchStream {
   private static String selection(ApiRequest request) {
     return Stream.of(
             request.namespace().isEmpty() ? "" : request.namespace() + "/",
-            request.query().getOrDefault("labelSelector", ""),
-            request.query().getOrDefault("fieldSelector", ""))
+            request.parameter("labelSelector"),
+            request.parameter("fieldSelector"))
         .filter(part -> !part.isEmpty())
         .collect(Collectors.joining(" "));
   }
 
-  /** Tells of an object that was there before the watch began. */
+  /** Sends an object that existed before the watch. */
   void existing(ObjectNode object, long revision) throws IOException, InterruptedException {
     if (filter.test(object)) {
-      send("ADDED", object, revision);
+      send(Kind.ADDED, object, revision);
     }
   }
 
-  /** Tells of a change, as far as this watcher is concerned. */
+  /** Sends a change if the watch selects it. */
   void change(Change change) throws IOException, InterruptedException {
-    if (!change.key().in(type.group(), type.plural(), namespace)) {
+    if (!change.key().in(request.type().group(), request.type().plural(), request.namespace())) {
       return;
     }
-    Optional<String> event = event(change);
+    Optional<Kind> event = event(change);
     if (event.isPresent()) {
       ObjectNode object = change.object();
-      if (event.get().equals("DELETED") && change.kind() != Change.Kind.DELETED) {
+      if (event.get() == Kind.DELETED && change.kind() != Kind.DELETED) {
         object = change.before().orElseThrow().deepCopy();
         Json.child(object, "metadata").put("resourceVersion", Long.toString(change.revision()));
       }
@@ -72,32 +71,31 @@ final class WatchStream {
     }
   }
 
-  // To a watcher with a selector, an object comes when it begins to match and goes when it stops.
-  private Optional<String> event(Change change) {
+  // For a selector, an object is added when it begins to match and deleted when it stops.
+  private Optional<Kind> event(Change change) {
     boolean before = change.before().filter(filter).isPresent();
-    boolean after = change.kind() != Change.Kind.DELETED && filter.test(change.object());
-    if (before && after) {
-      return Optional.of("MODIFIED");
-    }
+    boolean after = change.kind() != Kind.DELETED && filter.test(change.object());
     if (after) {
-      return Optional.of("ADDED");
+      return Optional.of(before ? Kind.MODIFIED : Kind.ADDED);
     }
-    return before ? Optional.of("DELETED") : Optional.empty();
+    return before ? Optional.of(Kind.DELETED) : Optional.empty();
   }
 
-  private void send(String event, ObjectNode object, long revision)
+  private void send(Kind event, ObjectNode object, long revision)
       throws IOException, InterruptedException {
-    ObjectNode line = Json.object().put("type", event).set("object", Api.as(type, object));
-    JsonNode metadata = object.path("metadata");
+    ObjectNode line =
+        Json.object()
+            .put("type", event.name())
+            .set("object", Api.inVersion(request.type(), object));
     SeenEvent seen =
         new SeenEvent(
             number,
             selection,
-            event,
-            type.group(),
-            type.plural(),
-            Json.text(metadata, "namespace"),
-            Json.text(metadata, "name"),
+            event.name(),
+            request.type().group(),
+            request.type().plural(),
+            Json.text(object, "metadata", "namespace"),
+            Json.text(object, "metadata", "name"),
             revision);
     switch (faults.onEvent(seen)) {
       case EventFault.Drop _ -> {}
@@ -105,37 +103,24 @@ final class WatchStream {
       case EventFault.Cut _ -> throw new CutException();
       case EventFault.Duplicate _ -> {
         write(line);
-        write(line);
-        releaseHeldBack();
+        writeWithHeldBack(line);
       }
       case EventFault.Delay(var duration) -> {
-        if (duration.isPositive()) {
-          Thread.sleep(duration);
-        }
-        write(line);
-        releaseHeldBack();
+        FaultInjector.pause(duration);
+        writeWithHeldBack(line);
       }
     }
   }
 
-  private void releaseHeldBack() throws IOException {
-    for (ObjectNode line : heldBack) {
-      write(line);
+  private void writeWithHeldBack(ObjectNode line) throws IOException {
+    write(line);
+    for (ObjectNode late : heldBack) {
+      write(late);
     }
     heldBack.clear();
   }
 
-  /** Says how far the watcher has come, though nothing happened to its objects. */
-  void bookmark(long revision) throws IOException {
-    if (!heldBack.isEmpty()) {
-      return; // whoever went on from there would never be told of them
-    }
-    ObjectNode object = Json.object().put("kind", type.kind()).put("apiVersion", type.apiVersion());
-    object.putObject("metadata").put("resourceVersion", Long.toString(revision));
-    write(Json.object().put("type", "BOOKMARK").set("object", object));
-  }
-
-  /** Says why the watch cannot go on. */
+  /** Sends why the watch cannot continue. */
   void error(ObjectNode status) throws IOException {
     write(Json.object().put("type", "ERROR").set("object", status));
   }

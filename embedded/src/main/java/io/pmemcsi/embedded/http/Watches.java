@@ -3,37 +3,35 @@ package io.pmemcsi.embedded.http;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.sun.net.httpserver.HttpExchange;
 import io.pmemcsi.embedded.fault.FaultPlan;
+import io.pmemcsi.embedded.http.HttpReply.CutException;
 import io.pmemcsi.embedded.server.ApiException;
 import io.pmemcsi.embedded.server.ApiRequest;
 import io.pmemcsi.embedded.store.Change;
 import io.pmemcsi.embedded.store.Store;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Serves watches until they time out, the client goes, or somebody ends them all. */
+/** Serves watches until they time out, the client disconnects, or all watches are ended. */
 public final class Watches {
   private static final Duration LONGEST = Duration.ofMinutes(30);
 
   private final Store store;
-  private final Duration bookmarkEvery;
   private final AtomicLong ended = new AtomicLong();
   private final AtomicInteger open = new AtomicInteger();
 
-  public Watches(Store store, Duration bookmarkEvery) {
+  public Watches(Store store) {
     this.store = store;
-    this.bookmarkEvery = bookmarkEvery;
   }
 
   /** Ends every open watch. */
   public void endAll() {
     ended.incrementAndGet();
-    store.wakeUp();
+    store.interruptAll();
   }
 
-  /** How many watches are open. */
+  /** The number of open watches. */
   public int open() {
     return open.get();
   }
@@ -41,67 +39,55 @@ public final class Watches {
   void serve(HttpExchange exchange, ApiRequest request, long number, FaultPlan faults)
       throws IOException, InterruptedException {
     long generation = ended.get();
-    Optional<Long> from = from(request);
+    long from = from(request);
     WatchStream stream = new WatchStream(number, request, faults, exchange.getResponseBody());
+    exchange.getResponseHeaders().set("Content-Type", "application/json");
     exchange.sendResponseHeaders(200, 0);
     exchange.getResponseBody().flush();
     open.incrementAndGet();
     try {
-      long deadline = System.nanoTime() + timeout(request).toNanos();
-      stream(stream, request, from, generation, deadline);
+      if (from > 0 && !store.reaches(from)) {
+        expire(stream, from);
+      } else {
+        stream(stream, from > 0 ? from : existing(stream, request), generation, timeout(request));
+      }
     } finally {
       open.decrementAndGet();
     }
   }
 
-  private void stream(
-      WatchStream stream, ApiRequest request, Optional<Long> from, long generation, long deadline)
+  private void stream(WatchStream stream, long start, long generation, Duration timeout)
       throws IOException, InterruptedException {
-    boolean bookmarks = request.query().getOrDefault("allowWatchBookmarks", "").equals("true");
-    if (from.isPresent() && !store.remembers(from.get())) {
-      expire(stream, from.get(), store.revision());
-      return;
-    }
-    long position = from.isPresent() ? from.get() : existing(stream, request);
-    while (generation == ended.get() && System.nanoTime() < deadline) {
-      Store.News news = store.await(position, next(deadline));
-      if (news.expired()) {
-        expire(stream, position, news.revision());
-        return;
-      }
+    long deadline = System.nanoTime() + timeout.toNanos();
+    long position = start;
+    for (long left = timeout.toNanos(); left > 0; left = deadline - System.nanoTime()) {
+      Store.News news = store.await(position, Duration.ofNanos(left));
       if (generation != ended.get()) {
         throw new CutException();
+      }
+      if (news.expired()) {
+        expire(stream, position);
+        return;
       }
       for (Change change : news.changes()) {
         stream.change(change);
       }
-      if (bookmarks && news.changes().isEmpty()) {
-        stream.bookmark(news.revision());
-      }
       position = news.revision();
     }
-    if (generation != ended.get()) {
-      throw new CutException();
-    }
   }
 
-  private static void expire(WatchStream stream, long wanted, long now) throws IOException {
-    String message = "too old resource version: %d (%d)".formatted(wanted, now);
-    stream.error(ApiException.of(410, "Expired", message).answer().body());
+  private static void expire(WatchStream stream, long from) throws IOException {
+    stream.error(
+        ApiException.of(410, "Expired", "too old resource version: " + from).response().body());
   }
 
-  /** The version from which on changes are wanted; empty where what is there is wanted first. */
-  private static Optional<Long> from(ApiRequest request) {
-    String version = request.query().getOrDefault("resourceVersion", "");
-    if (version.isEmpty() || version.equals("0")) {
-      return Optional.empty();
-    }
+  /** The revision after which the watch starts; 0 for a watch that starts with all objects. */
+  private static long from(ApiRequest request) {
+    String version = request.parameter("resourceVersion");
     try {
-      return Optional.of(Long.parseLong(version));
+      return version.isEmpty() ? 0 : Long.parseLong(version);
     } catch (NumberFormatException _) {
-      throw ApiException.bare(
-          "resourceVersion: Invalid value: \"%s\": strconv.ParseUint: parsing \"%s\": invalid syntax"
-              .formatted(version, version));
+      throw ApiException.of(500, "", "invalid resourceVersion: " + version);
     }
   }
 
@@ -115,15 +101,8 @@ public final class Watches {
     return now.revision();
   }
 
-  private Duration next(long deadline) {
-    Duration left = Duration.ofNanos(Math.max(1, deadline - System.nanoTime()));
-    return left.compareTo(bookmarkEvery) < 0 ? left : bookmarkEvery;
-  }
-
   private static Duration timeout(ApiRequest request) {
-    String seconds = request.query().getOrDefault("timeoutSeconds", "");
-    return seconds.isEmpty() || seconds.equals("0")
-        ? LONGEST
-        : Duration.ofSeconds(Long.parseLong(seconds));
+    String seconds = request.parameter("timeoutSeconds");
+    return seconds.isEmpty() ? LONGEST : Duration.ofSeconds(Long.parseLong(seconds));
   }
 }

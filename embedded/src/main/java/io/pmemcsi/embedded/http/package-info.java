@@ -1,6 +1,6 @@
 /**
- * HTTP around the API: addresses, discovery, bodies, watch streams and the faults on the way. Start
- * with {@link io.pmemcsi.embedded.http.Front}.
+ * HTTP around the API: addresses, discovery, bodies, watch streams and injected faults. Start with
+ * {@link io.pmemcsi.embedded.http.ApiHandler}.
  */
 @NullMarked
 package io.pmemcsi.embedded.http;

@@ -10,9 +10,9 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 
-/** JSON trees: parsing, walking and comparing them the way an API server does. */
+/** JSON trees: parsing, reading and comparing them the way an API server does. */
 public final class Json {
-  /** Reads and writes trees; big decimals keep numbers as the client wrote them. */
+  /** Reads and writes trees. */
   public static final ObjectMapper MAPPER =
       JsonMapper.builder().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS).build();
 
@@ -35,11 +35,6 @@ public final class Json {
     }
   }
 
-  /** Parses text that is known to be a JSON object. */
-  public static ObjectNode parseObject(String json) {
-    return (ObjectNode) parse(json);
-  }
-
   /** The node at the end of a path of field names, or a missing node. */
   public static JsonNode at(JsonNode node, String... path) {
     JsonNode current = node;
@@ -59,12 +54,12 @@ public final class Json {
     return found.isTextual() ? found.textValue() : "";
   }
 
-  /** The object under a field, made if it is not there yet. */
+  /** The object in a field; created if it is not there yet. */
   public static ObjectNode child(ObjectNode parent, String name) {
     return parent.get(name) instanceof ObjectNode existing ? existing : parent.putObject(name);
   }
 
-  /** Whether a value says nothing: absent or null. */
+  /** Whether a value is missing or null. */
   public static boolean absent(JsonNode node) {
     return node.isMissingNode() || node.isNull();
   }

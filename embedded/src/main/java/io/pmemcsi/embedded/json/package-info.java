@@ -1,6 +1,6 @@
 /**
- * What every other room needs to read and compare JSON trees; nothing here knows Kubernetes. Start
- * with {@link io.pmemcsi.embedded.json.Json}.
+ * Helpers to read and compare JSON trees. They know nothing of Kubernetes. Start with {@link
+ * io.pmemcsi.embedded.json.Json}.
  */
 @NullMarked
 package io.pmemcsi.embedded.json;

@@ -1,127 +1,70 @@
 package io.pmemcsi.embedded.schema;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.pmemcsi.embedded.json.Json;
-import io.pmemcsi.embedded.schema.Type.Any;
 import io.pmemcsi.embedded.schema.Type.Field;
-import io.pmemcsi.embedded.schema.Type.ListKind;
-import io.pmemcsi.embedded.schema.Type.ListOf;
-import io.pmemcsi.embedded.schema.Type.MapOf;
-import io.pmemcsi.embedded.schema.Type.Scalar;
 import io.pmemcsi.embedded.schema.Type.Struct;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
-import java.util.List;
+import java.util.Iterator;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Stream;
+import java.util.Set;
 
 /**
- * The OpenAPI schema of one version of a custom kind.
+ * The OpenAPI schema of one version of a custom kind. It is used for pruning only: objects are
+ * neither validated nor given defaults.
  *
- * @param openApi the schema as the definition has it
- * @param preserve whether the whole definition keeps unknown fields
+ * @param openApi the schema in the definition
  */
-public record CustomSchema(ObjectNode openApi, String listKind, boolean preserve) {
-  static final String PRESERVE = "x-kubernetes-preserve-unknown-fields";
-  static final String EMBEDDED = "x-kubernetes-embedded-resource";
-  static final String INT_OR_STRING = "x-kubernetes-int-or-string";
+public record CustomSchema(JsonNode openApi) {
+  private static final Set<String> RESOURCE_FIELDS = Set.of("apiVersion", "kind", "metadata");
+
+  /** Drops unknown fields and nulls, in place. */
+  public void prune(ObjectNode object) {
+    prune(object, openApi, true);
+  }
+
+  private static void prune(JsonNode value, JsonNode schema, boolean resource) {
+    if (value instanceof ArrayNode array) {
+      array.forEach(item -> prune(item, schema.path("items"), false));
+    } else if (value instanceof ObjectNode object) {
+      boolean embedded = schema.path("x-kubernetes-embedded-resource").asBoolean();
+      fields(object, schema, resource || embedded);
+    }
+  }
+
+  private static void fields(ObjectNode object, JsonNode schema, boolean resource) {
+    boolean preserve = schema.path("x-kubernetes-preserve-unknown-fields").asBoolean();
+    JsonNode additional = schema.path("additionalProperties");
+    Iterator<Map.Entry<String, JsonNode>> fields = object.properties().iterator();
+    while (fields.hasNext()) {
+      Map.Entry<String, JsonNode> field = fields.next();
+      JsonNode property = schema.path("properties").path(field.getKey());
+      if (resource && RESOURCE_FIELDS.contains(field.getKey())) {
+        continue;
+      }
+      if (field.getValue().isNull()) {
+        fields.remove();
+      } else if (property.isObject()) {
+        prune(field.getValue(), property, false);
+      } else if (additional.isObject()) {
+        prune(field.getValue(), additional, false);
+      } else if (!preserve && !additional.asBoolean()) {
+        fields.remove();
+      }
+    }
+  }
 
   /**
-   * Drops unknown fields, then fills in defaults, in place.
-   *
-   * @param dropNulls whether nulls that the schema does not allow are dropped too
+   * The type for merging. Kubernetes 1.20 knows no types for a schema that contains an
+   * int-or-string or an alternative, as those of this project do: fields are merged by name, lists
+   * are replaced as a whole. Newer versions know at least the metadata.
    */
-  public void normalise(ObjectNode object, boolean dropNulls) {
-    if (!preserve) {
-      new Pruning().root(object, openApi);
-    }
-    new Defaulting(dropNulls).root(object, openApi);
+  public static Struct mergeType(boolean newer, Struct objectMeta) {
+    return new Struct("", false, true, newer ? Map.of("metadata", field(objectMeta)) : Map.of());
   }
 
-  /** What is wrong with an object; empty where nothing is. */
-  public List<FieldError> validate(ObjectNode object) {
-    return new Validation().root(object, openApi);
-  }
-
-  /** The schema as a type for merging. */
-  public Struct type(Struct objectMeta) {
-    Struct root = (Struct) typeOf(withProperties(openApi));
-    Map<String, Field> fields = new LinkedHashMap<>(root.fields());
-    fields.put("apiVersion", field(Scalar.STRING));
-    fields.put("kind", field(Scalar.STRING));
-    fields.put("metadata", field(objectMeta));
-    return new Struct("", root.atomic(), root.open() || preserve, fields);
-  }
-
-  /**
-   * Whether a server of 1.20 can merge by this schema: its reader stumbles over alternatives, which
-   * is also how it spells a value that is a number or a string, and then takes all as untyped.
-   */
-  public boolean typable() {
-    return Stream.of(INT_OR_STRING, "anyOf", "oneOf", "allOf", "not")
-        .noneMatch(word -> openApi.findValue(word) != null);
-  }
-
-  /** The type of a custom kind that cannot be merged by its schema. */
-  public static Struct untyped() {
-    return new Struct("", false, true, Map.of());
-  }
-
-  private static ObjectNode withProperties(ObjectNode schema) {
-    if (schema.path("properties").isObject()) {
-      return schema;
-    }
-    ObjectNode copy = schema.deepCopy();
-    copy.putObject("properties");
-    return copy;
-  }
-
-  private static Field field(Type type) {
+  private static Field field(Struct type) {
     return new Field(type, Optional.empty(), Optional.empty());
-  }
-
-  private static Type typeOf(JsonNode schema) {
-    if (schema.path(INT_OR_STRING).asBoolean()) {
-      return Scalar.INTSTR;
-    }
-    boolean atomic = Json.text(schema, "x-kubernetes-map-type").equals("atomic");
-    return switch (Json.text(schema, "type")) {
-      case "array" -> list(schema);
-      case "object" -> object(schema, atomic);
-      case "string" -> Scalar.STRING;
-      case "integer" -> Scalar.INT;
-      case "number" -> Scalar.NUMBER;
-      case "boolean" -> Scalar.BOOL;
-      default -> Any.ANY;
-    };
-  }
-
-  private static Type object(JsonNode schema, boolean atomic) {
-    if (schema.path("properties").isObject()) {
-      Map<String, Field> fields = new LinkedHashMap<>();
-      for (Map.Entry<String, JsonNode> property : schema.path("properties").properties()) {
-        fields.put(property.getKey(), field(typeOf(property.getValue())));
-      }
-      return new Struct("", atomic, schema.path(PRESERVE).asBoolean(), fields);
-    }
-    if (schema.path("additionalProperties").isObject()) {
-      return new MapOf(typeOf(schema.path("additionalProperties")), atomic);
-    }
-    return new MapOf(Any.ATOMIC, atomic);
-  }
-
-  private static Type list(JsonNode schema) {
-    Type element = typeOf(schema.path("items"));
-    return switch (Json.text(schema, "x-kubernetes-list-type")) {
-      case "map" -> {
-        List<String> keys = new ArrayList<>();
-        schema.path("x-kubernetes-list-map-keys").forEach(key -> keys.add(key.asText()));
-        yield new ListOf(ListKind.MAP, keys, element);
-      }
-      case "set" -> new ListOf(ListKind.SET, List.of(), element);
-      default -> new ListOf(ListKind.ATOMIC, List.of(), element);
-    };
   }
 }

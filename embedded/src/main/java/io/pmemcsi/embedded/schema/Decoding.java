@@ -13,16 +13,18 @@ import io.pmemcsi.embedded.schema.Type.Struct;
 import java.util.Iterator;
 import java.util.Map;
 
-/** What happens to a built-in object when a server reads it into its own types. */
+/** What a server does to a built-in object when it decodes it into its own types. */
 public final class Decoding {
   private Decoding() {}
 
-  /** Drops unknown fields and nulls, and adds the fields that are always there, in place. */
+  /**
+   * Drops unknown fields and nulls, and adds the fields that the server always writes, in place.
+   */
   public static void normalise(ObjectNode object, Struct type) {
     struct(object, type);
   }
 
-  /** An object of a type in which nobody wrote anything. */
+  /** An object of a type before the first write. */
   public static ObjectNode empty(Struct type) {
     ObjectNode object = Json.object();
     struct(object, type);
@@ -84,7 +86,7 @@ public final class Decoding {
     }
   }
 
-  // An empty list or map is not told apart from an absent one once it has been stored.
+  // A stored object does not distinguish an empty list or map from an absent one.
   private static boolean isCollection(Type type) {
     return type instanceof ListOf || type instanceof MapOf;
   }

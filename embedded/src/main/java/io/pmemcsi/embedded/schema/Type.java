@@ -7,6 +7,7 @@ import java.util.Optional;
 
 /** The type of a value, as far as merging, defaulting and dropping of unknown fields need it. */
 public sealed interface Type {
+
   /** A value without parts. */
   enum Scalar implements Type {
     STRING,
@@ -20,18 +21,15 @@ public sealed interface Type {
     INTSTR
   }
 
-  /** A value of unknown shape. */
+  /** A value of unknown shape: objects are merged by field, lists are replaced as a whole. */
   enum Any implements Type {
-    /** Objects merge by field, lists are replaced as a whole. */
-    ANY,
-    /** All of it is replaced as a whole. */
-    ATOMIC;
+    ANY;
 
-    private static final Type OBJECT = new MapOf(ANY, false);
+    private static final Type OBJECT = new MapOf(ANY);
     private static final Type LIST = new ListOf(ListKind.ATOMIC, List.of(), ANY);
   }
 
-  /** How the items of a list are told apart. */
+  /** How the items of a list are identified. */
   enum ListKind {
     ATOMIC,
     SET,
@@ -42,22 +40,17 @@ public sealed interface Type {
    * A list.
    *
    * @param keys the fields that identify an item of a {@link ListKind#MAP} list
-   * @param patched whether a strategic merge patch merges it too
    */
-  record ListOf(ListKind kind, List<String> keys, Type element, boolean patched) implements Type {
-    public ListOf(ListKind kind, List<String> keys, Type element) {
-      this(kind, keys, element, kind != ListKind.ATOMIC);
-    }
-  }
+  record ListOf(ListKind kind, List<String> keys, Type element) implements Type {}
 
   /** An object whose field names are data. */
-  record MapOf(Type element, boolean atomic) implements Type {}
+  record MapOf(Type element) implements Type {}
 
   /**
    * One field of a struct.
    *
-   * @param zero the value that is there even where nobody wrote it
-   * @param preset the value filled in where the client wrote none
+   * @param zero the value of a field that the server always writes
+   * @param preset the value for a field that the client left out
    */
   record Field(Type type, Optional<JsonNode> zero, Optional<JsonNode> preset) {}
 
@@ -69,6 +62,7 @@ public sealed interface Type {
     private final Map<String, Field> fields;
 
     /**
+     * @param atomic whether the struct is replaced as a whole
      * @param open whether unknown fields are kept
      * @param fields may be filled later, since types refer to each other
      */
@@ -83,11 +77,7 @@ public sealed interface Type {
       return name;
     }
 
-    public boolean atomic() {
-      return atomic;
-    }
-
-    public boolean open() {
+    boolean open() {
       return open;
     }
 
@@ -96,7 +86,7 @@ public sealed interface Type {
     }
   }
 
-  /** The type itself, or for a value of unknown shape the one its form suggests. */
+  /** The type itself, or for a value of unknown shape the type that the value suggests. */
   default Type seenAs(JsonNode value) {
     if (this != Any.ANY) {
       return this;
@@ -107,12 +97,22 @@ public sealed interface Type {
     return value.isArray() ? Any.LIST : Scalar.STRING;
   }
 
+  /** Whether a value is owned and replaced as a whole. */
+  default boolean atomic() {
+    return switch (this) {
+      case ListOf list -> list.kind == ListKind.ATOMIC;
+      case Struct struct -> struct.atomic;
+      case MapOf _ -> false;
+      case Scalar _, Any _ -> true;
+    };
+  }
+
   /** Whether the name is one of a struct's own fields, not a key of a map. */
   default boolean declares(String name) {
     return this instanceof Struct struct && struct.fields.containsKey(name);
   }
 
-  /** The type of the value under a field name. */
+  /** The type of the value in a field. */
   default Type field(String name) {
     return switch (this) {
       case Struct struct -> {

@@ -20,7 +20,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
-/** Reads the table of built-in kinds; the table's own head explains its notation. */
+/** The table of built-in kinds; the head of the file explains the notation. */
 public final class TypeTable {
   private static final String FILE = "kubernetes-1.20.types";
 
@@ -35,7 +35,7 @@ public final class TypeTable {
   /**
    * Reads the table.
    *
-   * @param open whether fields that the table does not know are kept, as a newer server would
+   * @param open whether unknown fields are kept, as a newer server would do
    */
   public static TypeTable read(boolean open) {
     try (InputStream in = TypeTable.class.getResourceAsStream(FILE)) {
@@ -75,7 +75,7 @@ public final class TypeTable {
     return types;
   }
 
-  /** A type that the table declares. */
+  /** A type in the table. */
   public Struct type(String name) {
     Struct type = types.get(name);
     if (type == null) {
@@ -126,7 +126,7 @@ public final class TypeTable {
 
   private Type ofName(String name) {
     if (name.startsWith("{}")) {
-      return new MapOf(ofName(name.substring(2)), false);
+      return new MapOf(ofName(name.substring(2)));
     }
     if (name.startsWith("[")) {
       int end = name.indexOf(']');
@@ -143,8 +143,7 @@ public final class TypeTable {
   private static ListOf list(String keys, Type element) {
     return switch (keys) {
       case "" -> new ListOf(ListKind.ATOMIC, List.of(), element);
-      case "set" -> new ListOf(ListKind.SET, List.of(), element, false);
-      case "merge" -> new ListOf(ListKind.SET, List.of(), element);
+      case "set" -> new ListOf(ListKind.SET, List.of(), element);
       default -> new ListOf(ListKind.MAP, List.of(keys.split(",", -1)), element);
     };
   }
@@ -152,20 +151,13 @@ public final class TypeTable {
   private ResourceType resource(String[] words) {
     int slash = words[1].indexOf('/');
     List<String> flags = List.of(words).subList(5, words.length);
-    List<String> shortNames =
-        flags.stream()
-            .filter(flag -> flag.startsWith("short="))
-            .flatMap(flag -> List.of(flag.substring(6).split(",", -1)).stream())
-            .toList();
     return new ResourceType(
         slash < 0 ? "" : words[1].substring(0, slash),
         words[1].substring(slash + 1),
         words[2],
         words[3],
         words[4].equals("namespaced"),
-        shortNames,
         flags.contains("status"),
-        flags.contains("scale"),
         flags.contains("generation"),
         type(words[3]),
         Optional.empty());

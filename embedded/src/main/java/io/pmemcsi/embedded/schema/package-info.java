@@ -1,8 +1,7 @@
 /**
- * What the server knows about the shape of objects: the built-in kinds from a table of facts
- * ({@link io.pmemcsi.embedded.schema.TypeTable}) and custom ones from the schema in their
- * definition ({@link io.pmemcsi.embedded.schema.CustomSchema}). Start with {@link
- * io.pmemcsi.embedded.schema.Type}.
+ * What the server knows about the shape of objects: the table of built-in types and the schemas of
+ * custom ones, how they are decoded and how their lists are merged. Start with {@link
+ * io.pmemcsi.embedded.schema.Type}; {@code kubernetes-1.20.types} is the table.
  */
 @NullMarked
 package io.pmemcsi.embedded.schema;

@@ -10,11 +10,11 @@ import java.util.Optional;
  * A request for a resource.
  *
  * @param namespace "" for cluster-scoped resources and for all namespaces
- * @param name "" for the whole collection
+ * @param name "" for the collection
  * @param subresource "" for the object itself
- * @param query the parameters of the address, one value each
+ * @param query the query parameters
  * @param contentType of the body, without parameters
- * @param userAgent the client's own name, which becomes its field manager if it names none
+ * @param userAgent the default of the field manager
  */
 public record ApiRequest(
     Verb verb,
@@ -27,13 +27,8 @@ public record ApiRequest(
     Optional<JsonNode> body,
     String userAgent) {
 
-  String parameter(String parameter) {
+  public String parameter(String parameter) {
     return query.getOrDefault(parameter, "");
-  }
-
-  boolean flag(String parameter) {
-    String value = parameter(parameter);
-    return value.equals("true") || value.equals("1");
   }
 
   boolean dryRun() {
@@ -46,10 +41,7 @@ public record ApiRequest(
 
   String manager() {
     String given = parameter("fieldManager");
-    if (!given.isEmpty()) {
-      return given;
-    }
     String prefix = userAgent.split("/", 2)[0];
-    return prefix.isEmpty() ? "unknown" : prefix.substring(0, Math.min(128, prefix.length()));
+    return given.isEmpty() ? prefix : given;
   }
 }

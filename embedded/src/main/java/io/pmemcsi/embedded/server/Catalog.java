@@ -14,29 +14,29 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** All kinds that are served: the built-in ones, and the custom ones defined by objects. */
+/** The served kinds: built-in ones, and those that custom resource definitions define. */
 public final class Catalog {
   static final String CRD_GROUP = "apiextensions.k8s.io";
   static final String CRDS = "customresourcedefinitions";
 
   private final List<ResourceType> builtIn;
   private final Struct objectMeta;
-  private final boolean old;
+  private final ServerVersion version;
   private final Map<String, List<ResourceType>> custom = new ConcurrentHashMap<>();
 
-  Catalog(TypeTable table, ServerVersion version) {
+  Catalog(ServerVersion version) {
+    TypeTable table = TypeTable.read(version.newer());
+    this.version = version;
     builtIn = table.resources().stream().filter(version::serves).toList();
     objectMeta = table.type("ObjectMeta");
-    old = !version.newer();
+  }
+
+  public ServerVersion version() {
+    return version;
   }
 
   Struct objectMeta() {
     return objectMeta;
-  }
-
-  /** Whether the server pretends to be newer than the one whose every detail is known. */
-  boolean newer() {
-    return !old;
   }
 
   /** Every kind in every served version. */
@@ -46,60 +46,46 @@ public final class Catalog {
     return all;
   }
 
-  /** The kind served under an address. */
-  public Optional<ResourceType> find(Objects objects, String group, String version, String plural) {
+  /** The kind with an address. */
+  public Optional<ResourceType> find(
+      Objects objects, String group, String kindVersion, String plural) {
     return all(objects).stream()
-        .filter(type -> type.is(group, plural) && type.version().equals(version))
+        .filter(type -> type.is(group, plural) && type.version().equals(kindVersion))
         .findFirst();
   }
 
-  /** The kind that an object says it is. */
-  Optional<ResourceType> ofKind(Objects objects, String apiVersion, String kind) {
+  /** The kind that an object or a reference names. */
+  Optional<ResourceType> ofKind(Objects objects, JsonNode object) {
+    String apiVersion = Json.text(object, "apiVersion");
+    String kind = Json.text(object, "kind");
     return all(objects).stream()
         .filter(type -> type.kind().equals(kind) && type.apiVersion().equals(apiVersion))
         .findFirst();
   }
 
   private List<ResourceType> defined(ObjectNode crd) {
-    String key =
-        Json.text(crd, "metadata", "uid") + "/" + Json.text(crd, "metadata", "resourceVersion");
-    return custom.computeIfAbsent(key, _ -> read(crd));
+    Meta meta = new Meta(crd);
+    return custom.computeIfAbsent(
+        meta.uid() + "/" + meta.get("resourceVersion"), _ -> read(crd.path("spec")));
   }
 
-  private List<ResourceType> read(ObjectNode crd) {
-    JsonNode spec = crd.path("spec");
-    JsonNode names = spec.path("names");
-    List<String> shortNames = new ArrayList<>();
-    names.path("shortNames").forEach(name -> shortNames.add(name.asText()));
+  private List<ResourceType> read(JsonNode spec) {
     List<ResourceType> types = new ArrayList<>();
-    for (JsonNode version : spec.path("versions")) {
-      if (!version.path("served").asBoolean()) {
-        continue;
+    for (JsonNode kindVersion : spec.path("versions")) {
+      if (kindVersion.path("served").asBoolean()) {
+        types.add(
+            new ResourceType(
+                Json.text(spec, "group"),
+                Json.text(kindVersion, "name"),
+                Json.text(spec, "names", "plural"),
+                Json.text(spec, "names", "kind"),
+                Json.text(spec, "scope").equals("Namespaced"),
+                kindVersion.path("subresources").has("status"),
+                true,
+                CustomSchema.mergeType(version.newer(), objectMeta),
+                Optional.of(new CustomSchema(Json.at(kindVersion, "schema", "openAPIV3Schema")))));
       }
-      CustomSchema schema = schema(spec, version);
-      types.add(
-          new ResourceType(
-              Json.text(spec, "group"),
-              Json.text(version, "name"),
-              Json.text(names, "plural"),
-              Json.text(names, "kind"),
-              Json.text(spec, "scope").equals("Namespaced"),
-              shortNames,
-              version.path("subresources").has("status"),
-              version.path("subresources").has("scale"),
-              true,
-              !old || schema.typable() ? schema.type(objectMeta) : CustomSchema.untyped(),
-              Optional.of(schema)));
     }
     return types;
-  }
-
-  private static CustomSchema schema(JsonNode spec, JsonNode version) {
-    JsonNode openApi = Json.at(version, "schema", "openAPIV3Schema");
-    String listKind = Json.text(spec, "names", "listKind");
-    return new CustomSchema(
-        openApi instanceof ObjectNode object ? object : Json.object(),
-        listKind.isEmpty() ? Json.text(spec, "names", "kind") + "List" : listKind,
-        spec.path("preserveUnknownFields").asBoolean());
   }
 }

@@ -3,166 +3,69 @@ package io.pmemcsi.embedded.server;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.pmemcsi.embedded.json.Json;
-import io.pmemcsi.embedded.schema.FieldError;
 import io.pmemcsi.embedded.schema.ResourceType;
+import io.pmemcsi.embedded.server.ApiException.Cause;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.Pattern;
+import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
- * What makes the server refuse an object.
+ * The checks of built-in kinds: immutable fields of the kinds that the operator replaces, and
+ * images of containers, which an apply can remove. All other values are accepted.
  *
- * @param newer whether the server is newer than the one that is known in every detail
+ * @param newer whether the server is newer than 1.20, when a CSIDriver became mutable in parts
  */
 record Checks(ResourceType type, boolean newer) {
-  private static final Pattern SUBDOMAIN =
-      Pattern.compile("[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*");
-  private static final String SUBDOMAIN_RULE =
-      "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or"
-          + " '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex"
-          + " used for validation is"
-          + " '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 
-  void created(ObjectNode object) {
-    List<FieldError> errors = new ArrayList<>();
-    name(object, errors);
-    type.custom().ifPresent(schema -> errors.addAll(schema.validate(object)));
-    if (type.group().equals("apps") && !type.plural().equals("controllerrevisions")) {
-      selector(object, errors);
-      images(Json.at(object, "spec", "template", "spec"), "spec.template.spec", errors);
-    } else if (type.is("", "pods")) {
-      images(object.path("spec"), "spec", errors);
-    }
-    refuse(object, errors);
-  }
-
-  void updated(ObjectNode object, ObjectNode live) {
-    List<FieldError> errors = new ArrayList<>();
-    newFinalizers(object, live, errors);
-    type.custom().ifPresent(schema -> errors.addAll(schema.validate(object)));
-    if (type.group().equals("apps") && !type.plural().equals("controllerrevisions")) {
-      selector(object, errors);
-      images(Json.at(object, "spec", "template", "spec"), "spec.template.spec", errors);
-    } else if (type.is("", "pods")) {
-      images(object.path("spec"), "spec", errors);
-    }
-    immutable(object, live, errors);
-    refuse(object, errors);
-  }
-
-  private void refuse(ObjectNode object, List<FieldError> errors) {
-    if (!errors.isEmpty()) {
-      throw ApiException.invalid(type, new Meta(object).name(), errors);
+  void check(ObjectNode object, Optional<ObjectNode> live) {
+    List<Cause> causes = new ArrayList<>(images(object));
+    live.ifPresent(before -> causes.addAll(immutable(object, before)));
+    if (!causes.isEmpty()) {
+      throw ApiException.invalid(type, new Meta(object).name(), causes);
     }
   }
 
-  private void name(ObjectNode object, List<FieldError> errors) {
-    String name = new Meta(object).name();
-    if (name.isEmpty()) {
-      errors.add(FieldError.required("metadata.name", "name or generateName is required"));
-    } else if (!type.group().equals("rbac.authorization.k8s.io")
-        && !SUBDOMAIN.matcher(name).matches()) {
-      errors.add(FieldError.invalid("metadata.name", quoted(name), SUBDOMAIN_RULE));
-    }
+  private List<Cause> immutable(ObjectNode object, ObjectNode live) {
+    return switch (type.groupResource()) {
+      case "storageclasses.storage.k8s.io" ->
+          changed(object, live, "parameters", "provisioner", "reclaimPolicy", "volumeBindingMode");
+      case "daemonsets.apps", "deployments.apps" -> changed(object, live, "spec.selector");
+      case "rolebindings.rbac.authorization.k8s.io",
+          "clusterrolebindings.rbac.authorization.k8s.io" ->
+          changed(object, live, "roleRef");
+      case "csidrivers.storage.k8s.io" ->
+          newer
+              ? changed(object, live, "spec.attachRequired", "spec.volumeLifecycleModes")
+              : changed(object, live, "spec");
+      case "secrets" -> changed(object, live, "type");
+      default -> List.of();
+    };
   }
 
-  private static void newFinalizers(ObjectNode object, ObjectNode live, List<FieldError> errors) {
-    if (!new Meta(live).deleting()) {
-      return;
-    }
-    List<String> added = new ArrayList<>(new Meta(object).finalizers());
-    added.removeAll(new Meta(live).finalizers());
-    if (!added.isEmpty()) {
-      List<String> names = added.stream().map(Checks::quoted).toList();
-      errors.add(
-          FieldError.forbidden(
-              "metadata.finalizers",
-              "no new finalizers can be added if the object is being deleted, found new finalizers"
-                  + " []string{%s}".formatted(String.join(", ", names))));
-    }
+  private static List<Cause> changed(ObjectNode object, ObjectNode live, String... paths) {
+    return Stream.of(paths)
+        .filter(path -> !Json.same(at(object, path), at(live, path)))
+        .map(Cause::immutable)
+        .toList();
   }
 
-  private static void selector(ObjectNode object, List<FieldError> errors) {
-    JsonNode wanted = Json.at(object, "spec", "selector", "matchLabels");
-    JsonNode labels = Json.at(object, "spec", "template", "metadata", "labels");
-    for (var label : wanted.properties()) {
-      if (!Json.same(labels.path(label.getKey()), label.getValue())) {
-        errors.add(
-            FieldError.invalid(
-                "spec.template.metadata.labels",
-                "map[string]string" + labels,
-                "`selector` does not match template `labels`"));
-        return;
-      }
-    }
+  private static JsonNode at(ObjectNode object, String path) {
+    return Json.at(object, path.split("\\.", -1));
   }
 
-  private static void images(JsonNode pod, String path, List<FieldError> errors) {
-    if (pod.path("containers").isEmpty()) {
-      errors.add(FieldError.required(path + ".containers", ""));
-    }
-    for (String list : List.of("initContainers", "containers")) {
+  private List<Cause> images(ObjectNode object) {
+    List<Cause> causes = new ArrayList<>();
+    if (type.group().equals("apps")) {
       int index = 0;
-      for (JsonNode container : pod.path(list)) {
-        if (Json.text(container, "image").isEmpty()) {
-          errors.add(FieldError.required("%s.%s[%d].image".formatted(path, list, index), ""));
+      for (JsonNode container : at(object, "spec.template.spec.containers")) {
+        if (!container.has("image")) {
+          String field = "spec.template.spec.containers[%d].image".formatted(index);
+          causes.add(new Cause("FieldValueRequired", "Required value", field));
         }
         index++;
       }
     }
-  }
-
-  private void immutable(ObjectNode object, ObjectNode live, List<FieldError> errors) {
-    switch (type.groupResource()) {
-      case "storageclasses.storage.k8s.io" -> {
-        for (String field : List.of("parameters", "provisioner", "reclaimPolicy")) {
-          if (changed(object, live, field)) {
-            errors.add(
-                FieldError.forbidden(field, "updates to %s are forbidden.".formatted(field)));
-          }
-        }
-        frozen(object, live, errors, "volumeBindingMode");
-      }
-      case "daemonsets.apps", "deployments.apps" ->
-          frozen(object, live, errors, "spec", "selector");
-      case "rolebindings.rbac.authorization.k8s.io",
-          "clusterrolebindings.rbac.authorization.k8s.io" -> {
-        if (changed(object, live, "roleRef")) {
-          errors.add(
-              FieldError.invalid(
-                  "roleRef", object.path("roleRef").toString(), "cannot change roleRef"));
-        }
-      }
-      case "csidrivers.storage.k8s.io" -> {
-        if (newer) {
-          frozen(object, live, errors, "spec", "attachRequired");
-          frozen(object, live, errors, "spec", "volumeLifecycleModes");
-        } else {
-          frozen(object, live, errors, "spec");
-        }
-      }
-      case "secrets" -> frozen(object, live, errors, "type");
-      default -> {}
-    }
-  }
-
-  private static void frozen(
-      ObjectNode object, ObjectNode live, List<FieldError> errors, String... path) {
-    if (changed(object, live, path)) {
-      JsonNode value = Json.at(object, path);
-      errors.add(
-          FieldError.invalid(
-              String.join(".", path),
-              value.isTextual() ? quoted(value.textValue()) : value.toString(),
-              "field is immutable"));
-    }
-  }
-
-  private static boolean changed(ObjectNode object, ObjectNode live, String... path) {
-    return !Json.same(Json.at(object, path), Json.at(live, path));
-  }
-
-  private static String quoted(String text) {
-    return '"' + text + '"';
+    return causes;
   }
 }

@@ -11,8 +11,6 @@ import java.util.List;
 
 /** The metadata of an object. */
 record Meta(ObjectNode object) {
-  static final String FOREGROUND = "foregroundDeletion";
-  static final String ORPHAN = "orphan";
 
   private ObjectNode metadata() {
     return Json.child(object, "metadata");
@@ -30,7 +28,7 @@ record Meta(ObjectNode object) {
     }
   }
 
-  /** Copies fields from another object; what that one does not have goes. */
+  /** Copies fields from another object, and removes those that it does not have. */
   void copy(ObjectNode from, List<String> fields) {
     for (String field : fields) {
       JsonNode value = Json.at(from, "metadata", field);
@@ -66,23 +64,23 @@ record Meta(ObjectNode object) {
     metadata().put("generation", value);
   }
 
-  List<String> finalizers() {
-    List<String> names = new ArrayList<>();
-    Json.at(object, "metadata", "finalizers").forEach(name -> names.add(name.asText()));
-    return names;
+  boolean hasFinalizers() {
+    return !Json.at(object, "metadata", "finalizers").isEmpty();
   }
 
-  void finalizers(List<String> names) {
-    if (names.isEmpty()) {
-      metadata().remove("finalizers");
+  List<JsonNode> owners() {
+    List<JsonNode> owners = new ArrayList<>();
+    Json.at(object, "metadata", "ownerReferences").forEach(owners::add);
+    return owners;
+  }
+
+  void owners(List<JsonNode> owners) {
+    if (owners.isEmpty()) {
+      metadata().remove("ownerReferences");
     } else {
-      ArrayNode array = metadata().putArray("finalizers");
-      names.forEach(array::add);
+      ArrayNode array = metadata().putArray("ownerReferences");
+      owners.forEach(array::add);
     }
-  }
-
-  JsonNode owners() {
-    return Json.at(object, "metadata", "ownerReferences");
   }
 
   Key key(ResourceType type) {

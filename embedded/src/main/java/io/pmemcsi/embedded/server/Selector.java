@@ -2,126 +2,56 @@ package io.pmemcsi.embedded.server;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.pmemcsi.embedded.json.Json;
-import io.pmemcsi.embedded.schema.ResourceType;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /** Label and field selectors of lists and watches. */
 final class Selector {
-  private static final Pattern SET =
-      Pattern.compile("\\s*(\\S+)\\s+(in|notin)\\s*\\(([^)]*)\\)\\s*");
-  private static final Pattern EQUALITY =
-      Pattern.compile("\\s*([^=!\\s]+)\\s*(==|=|!=)\\s*(.*?)\\s*");
-  private static final Pattern EXISTS = Pattern.compile("\\s*(!?)\\s*([^=!\\s]+)\\s*");
-
-  /** The fields besides name and namespace that some kinds can be selected by. */
-  private static final Map<String, Set<String>> MORE_FIELDS =
-      Map.of(
-          "pods",
-              Set.of(
-                  "spec.nodeName", "status.phase", "spec.restartPolicy", "spec.serviceAccountName"),
-          "events",
-              Set.of(
-                  "involvedObject.kind",
-                  "involvedObject.namespace",
-                  "involvedObject.name",
-                  "involvedObject.uid",
-                  "reason",
-                  "type"),
-          "secrets", Set.of("type"),
-          "nodes", Set.of("spec.unschedulable"),
-          "namespaces", Set.of("status.phase"));
+  private static final Set<String> FIELDS = Set.of("metadata.name", "metadata.namespace");
 
   private Selector() {}
 
-  static Predicate<JsonNode> labels(String text) {
-    List<Predicate<JsonNode>> rules = new ArrayList<>();
-    for (String part : parts(text)) {
-      rules.add(labelRule(part));
-    }
+  /** Which objects a list or watch selects. */
+  static Predicate<JsonNode> of(ApiRequest request) {
+    List<Predicate<JsonNode>> labels =
+        parts(request.parameter("labelSelector")).map(Selector::label).toList();
+    List<Predicate<JsonNode>> fields =
+        parts(request.parameter("fieldSelector")).map(Selector::field).toList();
     return object ->
-        rules.stream().allMatch(rule -> rule.test(Json.at(object, "metadata", "labels")));
+        labels.stream().allMatch(rule -> rule.test(Json.at(object, "metadata", "labels")))
+            && fields.stream().allMatch(rule -> rule.test(object));
   }
 
-  private static Predicate<JsonNode> labelRule(String part) {
-    Matcher set = SET.matcher(part);
-    if (set.matches()) {
-      Set<String> values = Set.of(set.group(3).strip().split("\\s*,\\s*", -1));
-      boolean in = set.group(2).equals("in");
-      return labels ->
-          in == (labels.has(set.group(1)) && values.contains(Json.text(labels, set.group(1))));
+  private static Stream<String> parts(String selector) {
+    if (selector.contains("(")) {
+      throw ApiException.unsupported("set-based selectors: " + selector);
     }
-    Matcher equality = EQUALITY.matcher(part);
-    if (equality.matches()) {
-      boolean equal = !equality.group(2).equals("!=");
-      return labels ->
-          equal
-              == (labels.has(equality.group(1))
-                  && Json.text(labels, equality.group(1)).equals(equality.group(3)));
-    }
-    Matcher exists = EXISTS.matcher(part);
-    if (exists.matches()) {
-      return labels -> labels.has(exists.group(2)) == exists.group(1).isEmpty();
-    }
-    throw ApiException.badRequest("unable to parse requirement: " + part);
+    return Stream.of(selector.split(",", -1)).map(String::strip).filter(part -> !part.isEmpty());
   }
 
-  static Predicate<JsonNode> fields(String text, ResourceType type) {
-    List<Predicate<JsonNode>> rules = new ArrayList<>();
-    for (String part : parts(text)) {
-      Matcher equality = EQUALITY.matcher(part);
-      if (!equality.matches()) {
-        throw ApiException.badRequest("invalid field selector: " + part);
-      }
-      checkKnown(equality.group(1), type);
-      String[] path = equality.group(1).split("\\.", -1);
-      boolean equal = !equality.group(2).equals("!=");
-      rules.add(object -> equal == scalar(Json.at(object, path)).equals(equality.group(3)));
+  private static Predicate<JsonNode> label(String part) {
+    if (part.contains("=")) {
+      String[] sides = sides(part);
+      boolean equal = !part.contains("!=");
+      return labels -> equal == Json.text(labels, sides[0]).equals(sides[1]);
     }
-    return object -> rules.stream().allMatch(rule -> rule.test(object));
+    return part.startsWith("!")
+        ? labels -> !labels.has(part.substring(1))
+        : labels -> labels.has(part);
   }
 
-  private static void checkKnown(String field, ResourceType type) {
-    boolean known =
-        field.equals("metadata.name")
-            || field.equals("metadata.namespace")
-            || MORE_FIELDS.getOrDefault(type.groupResource(), Set.of()).contains(field);
-    if (!known) {
-      throw ApiException.badRequest(
-          type.custom().isPresent()
-              ? "field label not supported: " + field
-              : "\"%s\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
-                  .formatted(field));
+  private static Predicate<JsonNode> field(String part) {
+    String[] sides = sides(part);
+    if (!FIELDS.contains(sides[0])) {
+      throw ApiException.badRequest("field label not supported: " + sides[0]);
     }
+    boolean equal = !part.contains("!=");
+    return object -> equal == Json.text(object, sides[0].split("\\.", -1)).equals(sides[1]);
   }
 
-  private static String scalar(JsonNode node) {
-    return node.isValueNode() && !node.isNull() ? node.asText() : "";
-  }
-
-  /** Splits at commas, but not inside the parentheses of a set. */
-  private static List<String> parts(String text) {
-    List<String> parts = new ArrayList<>();
-    int depth = 0;
-    int start = 0;
-    for (int i = 0; i <= text.length(); i++) {
-      char c = i == text.length() ? ',' : text.charAt(i);
-      if (c == '(') {
-        depth++;
-      } else if (c == ')') {
-        depth--;
-      } else if (c == ',' && (depth == 0 || i == text.length())) {
-        if (i > start) {
-          parts.add(text.substring(start, i));
-        }
-        start = i + 1;
-      }
-    }
-    return parts;
+  private static String[] sides(String part) {
+    return part.split("\\s*(==|!=|=)\\s*", 2);
   }
 }

@@ -6,7 +6,7 @@ import io.pmemcsi.embedded.json.Json;
 import io.pmemcsi.embedded.schema.ResourceType;
 import java.util.List;
 
-/** What the server sets itself when an object of a kind is created or changed. */
+/** The fields that the server sets when an object is created or updated. */
 record Strategy(ResourceType type) {
   private static final List<String> SERVER_OWNED =
       List.of(
@@ -24,31 +24,27 @@ record Strategy(ResourceType type) {
     if (type.status() && !type.is("", "nodes")) {
       object.remove("status");
       if (type.custom().isEmpty()) {
-        BuiltIn.decode(object, type);
+        Defaults.decode(object, type);
       }
     }
     if (type.generation()) {
       new Meta(object).generation(1);
     }
-    switch (type.groupResource()) {
-      case "namespaces" -> Json.child(object, "spec").putArray("finalizers").add("kubernetes");
-      case "services" -> clusterIp(object);
-      default -> {}
+    if (type.is("", "services")) {
+      clusterIp(object);
     }
   }
 
   private static void clusterIp(ObjectNode service) {
     ObjectNode spec = Json.child(service, "spec");
-    if (!Json.text(spec, "type").equals("ExternalName") && !spec.has("clusterIP")) {
+    if (!spec.has("clusterIP")) {
       int number = Math.floorMod(new Meta(service).uid().hashCode(), 250 * 250);
       spec.put("clusterIP", "10.96.%d.%d".formatted(number / 250, 1 + number % 250));
     }
-    if (spec.has("clusterIP")) {
-      spec.putArray("clusterIPs").add(spec.get("clusterIP"));
-    }
+    spec.putArray("clusterIPs").add(spec.get("clusterIP"));
   }
 
-  /** Restores what the client may not change and counts the generation, in place. */
+  /** Restores the fields that the client cannot change and counts the generation, in place. */
   void update(ObjectNode object, ObjectNode live, String subresource) {
     if (subresource.equals("status")) {
       statusOnly(object, live);
@@ -56,47 +52,42 @@ record Strategy(ResourceType type) {
       keep(object, live, "status");
     }
     new Meta(object).copy(live, SERVER_OWNED);
-    switch (type.groupResource()) {
-      case "services" -> {
-        if (!Json.at(object, "spec").has("clusterIP")) {
-          keep(Json.child(object, "spec"), Json.child(live.deepCopy(), "spec"), "clusterIP");
-        }
-        clusterIp(object);
-      }
-      case "namespaces" -> keep(object, live, "spec");
-      case "daemonsets.apps" -> templateGeneration(object, live);
-      default -> {}
+    if (type.is("", "services")) {
+      keep(Json.child(object, "spec"), (ObjectNode) live.get("spec"), "clusterIP");
+      clusterIp(object);
+    } else if (type.is("apps", "daemonsets")) {
+      templateGeneration(object, live);
     }
-    if (type.generation() && countedChange(object, live)) {
+    if (type.generation() && changed(object, live)) {
       new Meta(object).generation(new Meta(live).generation() + 1);
     }
   }
 
   private void statusOnly(ObjectNode object, ObjectNode live) {
-    if (type.custom().isPresent()) {
-      JsonNode managed = Json.at(object, "metadata", "managedFields");
-      JsonNode status = object.path("status");
-      object.removeAll();
-      object.setAll(live.deepCopy());
-      object.remove("status");
-      if (!status.isMissingNode()) {
-        object.set("status", status);
-      }
-      Json.child(object, "metadata").set("managedFields", managed);
-    } else {
+    if (type.custom().isEmpty()) {
       keep(object, live, "spec");
       if (type.group().equals("apps")) {
         new Meta(object).copy(live, List.of("labels"));
       }
+      return;
     }
+    JsonNode managed = Json.at(object, "metadata", "managedFields");
+    JsonNode status = object.path("status");
+    object.removeAll();
+    object.setAll(live.deepCopy());
+    object.remove("status");
+    if (!status.isMissingNode()) {
+      object.set("status", status);
+    }
+    Json.child(object, "metadata").set("managedFields", managed);
   }
 
   private static void templateGeneration(ObjectNode object, ObjectNode live) {
-    JsonNode before = Json.at(live, "metadata", "annotations", BuiltIn.TEMPLATE_GENERATION);
+    JsonNode before = Json.at(live, "metadata", "annotations", Defaults.TEMPLATE_GENERATION);
     boolean changed =
         !Json.same(Json.at(object, "spec", "template"), Json.at(live, "spec", "template"));
     Json.child(Json.child(object, "metadata"), "annotations")
-        .put(BuiltIn.TEMPLATE_GENERATION, Long.toString(before.asLong() + (changed ? 1 : 0)));
+        .put(Defaults.TEMPLATE_GENERATION, Long.toString(before.asLong() + (changed ? 1 : 0)));
   }
 
   private static void keep(ObjectNode object, ObjectNode live, String field) {
@@ -108,7 +99,7 @@ record Strategy(ResourceType type) {
     }
   }
 
-  private boolean countedChange(ObjectNode object, ObjectNode live) {
+  private boolean changed(ObjectNode object, ObjectNode live) {
     if (type.is("apps", "deployments") && !Json.same(annotations(object), annotations(live))) {
       return true;
     }

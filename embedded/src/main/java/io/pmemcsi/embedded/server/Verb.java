@@ -1,6 +1,6 @@
 package io.pmemcsi.embedded.server;
 
-/** What a client may do with a resource. */
+/** What a client requests for a resource. */
 public enum Verb {
   GET,
   LIST,
@@ -8,14 +8,13 @@ public enum Verb {
   CREATE,
   UPDATE,
   PATCH,
-  DELETE,
-  DELETECOLLECTION;
+  DELETE;
 
-  /** Whether it changes anything. */
+  /** Whether it changes objects. */
   public boolean writes() {
     return switch (this) {
       case GET, LIST, WATCH -> false;
-      case CREATE, UPDATE, PATCH, DELETE, DELETECOLLECTION -> true;
+      case CREATE, UPDATE, PATCH, DELETE -> true;
     };
   }
 }

@@ -3,7 +3,7 @@ package io.pmemcsi.embedded.store;
 import java.util.Comparator;
 
 /**
- * Where an object is kept; all versions of a kind share one place.
+ * The identity of an object; all versions of a kind share it.
  *
  * @param namespace "" for cluster-scoped objects
  */
@@ -15,11 +15,11 @@ public record Key(String group, String plural, String namespace, String name)
           .thenComparing(Key::namespace)
           .thenComparing(Key::name);
 
-  /** Whether the object is of a kind and, unless "" is given, in a namespace. */
-  public boolean in(String wantedGroup, String wantedPlural, String wantedNamespace) {
-    return group.equals(wantedGroup)
-        && plural.equals(wantedPlural)
-        && (wantedNamespace.isEmpty() || namespace.equals(wantedNamespace));
+  /** Whether the object has this kind and, unless "" is given, is in this namespace. */
+  public boolean in(String otherGroup, String otherPlural, String otherNamespace) {
+    return group.equals(otherGroup)
+        && plural.equals(otherPlural)
+        && (otherNamespace.isEmpty() || namespace.equals(otherNamespace));
   }
 
   @Override

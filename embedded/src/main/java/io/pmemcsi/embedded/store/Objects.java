@@ -3,15 +3,21 @@ package io.pmemcsi.embedded.store;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Optional;
 
-/** A view of all objects at one moment. Objects that it hands out must not be changed. */
-public interface Objects {
-  Optional<ObjectNode> get(Key key);
+/** All objects at one revision. Callers must not change them. */
+public record Objects(NavigableMap<Key, ObjectNode> all) {
 
-  /** The objects of a kind, in order; of all namespaces if the namespace is "". */
-  List<ObjectNode> list(String group, String plural, String namespace);
+  public Optional<ObjectNode> get(Key key) {
+    return Optional.ofNullable(all.get(key));
+  }
 
-  /** Everything there is. */
-  Map<Key, ObjectNode> all();
+  /** The objects of a kind in order; in all namespaces if the namespace is "". */
+  public List<ObjectNode> list(String group, String plural, String namespace) {
+    return all.tailMap(new Key(group, plural, namespace, "")).entrySet().stream()
+        .takeWhile(entry -> entry.getKey().in(group, plural, namespace))
+        .map(Map.Entry::getValue)
+        .toList();
+  }
 }

@@ -10,34 +10,37 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 
-/** Holds the objects and as much of their history as watchers and stale readers may ask for. */
+/** The objects and the recent history that watches and stale reads need. */
 public final class Store {
   private static final int HISTORY = 20_000;
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
-  private final NavigableMap<Key, ObjectNode> objects = new TreeMap<>();
   private final List<Change> history = new ArrayList<>();
+  private Objects objects = new Objects(new TreeMap<>());
   private long revision = 1;
   private long compacted = 1;
   private long oldest = 1;
-  private long wakeUps;
+  private long interrupts;
 
-  /** What happened after a revision, and how far the answer reaches. */
+  /** The changes after a revision, and the revision that they lead to. */
   public record News(List<Change> changes, long revision, boolean expired) {}
 
-  /** A view together with its revision. */
+  /** All objects at a revision. */
   public record At(Objects objects, long revision) {}
 
-  /** Runs a transaction alone; if it throws, nothing has happened. */
-  public <T> T transact(Function<Transaction, T> work) {
+  /**
+   * Runs a transaction exclusively. If it throws, or for a dry run, nothing is committed.
+   *
+   * @param dryRun whether the changes are dropped
+   */
+  public <T> T transact(boolean dryRun, Function<Transaction, T> work) {
     lock.lock();
     try {
       Transaction transaction = new Transaction(objects, revision);
       T result = work.apply(transaction);
-      List<Change> changes = transaction.changes();
-      if (!changes.isEmpty()) {
-        commit(changes);
+      if (!dryRun && !transaction.changes().isEmpty()) {
+        commit(transaction);
       }
       return result;
     } finally {
@@ -45,30 +48,24 @@ public final class Store {
     }
   }
 
-  private void commit(List<Change> changes) {
-    for (Change change : changes) {
-      switch (change.kind()) {
-        case ADDED, MODIFIED -> objects.put(change.key(), change.object());
-        case DELETED -> objects.remove(change.key());
-      }
-    }
-    history.addAll(changes);
-    revision = changes.getLast().revision();
+  private void commit(Transaction transaction) {
+    objects = transaction.objects();
+    history.addAll(transaction.changes());
+    revision = transaction.changes().getLast().revision();
     if (history.size() > 2 * HISTORY) {
-      forget(history.size() - HISTORY);
+      drop(history.size() - HISTORY);
     }
     changed.signalAll();
   }
 
   /**
-   * Forgets the history so far, so that whoever comes from the past has to start anew, from the
-   * last revision too: a watcher that has seen it may have missed what came before. Those who watch
-   * now go on.
+   * Drops the history: a watch from any earlier revision has expired, including the latest one,
+   * because a watch that reached it may have lost events before. Open watches continue.
    */
   public void compact() {
     lock.lock();
     try {
-      forget(history.size());
+      drop(history.size());
       revision++;
       oldest = revision;
     } finally {
@@ -76,7 +73,7 @@ public final class Store {
     }
   }
 
-  private void forget(int changes) {
+  private void drop(int changes) {
     if (changes > 0) {
       compacted = history.get(changes - 1).revision();
       oldest = Math.max(oldest, compacted);
@@ -84,31 +81,22 @@ public final class Store {
     }
   }
 
-  public long revision() {
-    lock.lock();
-    try {
-      return revision;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** Everything as it is now. */
+  /** The current state. */
   public At now() {
     lock.lock();
     try {
-      return new At(new Snapshot(new TreeMap<>(objects)), revision);
+      return new At(objects, revision);
     } finally {
       lock.unlock();
     }
   }
 
-  /** Everything as it was, at the earliest moment that is still known. */
-  public At at(long wanted) {
+  /** The state at an earlier revision, or at the earliest one that the history reaches. */
+  public At at(long requested) {
     lock.lock();
     try {
-      NavigableMap<Key, ObjectNode> past = new TreeMap<>(objects);
-      long reached = Math.max(wanted, compacted);
+      NavigableMap<Key, ObjectNode> past = new TreeMap<>(objects.all());
+      long reached = Math.max(requested, compacted);
       for (int i = history.size() - 1; i >= 0 && history.get(i).revision() > reached; i--) {
         Change change = history.get(i);
         change
@@ -116,49 +104,49 @@ public final class Store {
             .ifPresentOrElse(
                 before -> past.put(change.key(), before), () -> past.remove(change.key()));
       }
-      return new At(new Snapshot(past), Math.min(reached, revision));
+      return new At(new Objects(past), Math.min(reached, revision));
     } finally {
       lock.unlock();
     }
   }
 
-  /** Whether a list or watch may start from a revision. */
-  public boolean remembers(long wanted) {
+  /** Whether a watch can start from a revision. */
+  public boolean reaches(long from) {
     lock.lock();
     try {
-      return wanted >= oldest;
+      return from >= oldest;
     } finally {
       lock.unlock();
     }
   }
 
-  /** Waits for news after a revision, at most for a time, or until {@link #wakeUp}. */
-  public News await(long after, Duration atMost) throws InterruptedException {
+  /** Waits for changes after a revision, up to the timeout or until {@link #interruptAll}. */
+  public News await(long after, Duration timeout) throws InterruptedException {
     lock.lockInterruptibly();
     try {
-      long left = atMost.toNanos();
-      long woken = wakeUps;
-      while (revision <= after && woken == wakeUps && left > 0) {
+      long left = timeout.toNanos();
+      long before = interrupts;
+      while (revision <= after && before == interrupts && left > 0) {
         left = changed.awaitNanos(left);
       }
-      return news(after);
+      return changesAfter(after);
     } finally {
       lock.unlock();
     }
   }
 
-  /** Makes everybody who waits for news look up. */
-  public void wakeUp() {
+  /** Makes every {@link #await} return. */
+  public void interruptAll() {
     lock.lock();
     try {
-      wakeUps++;
+      interrupts++;
       changed.signalAll();
     } finally {
       lock.unlock();
     }
   }
 
-  private News news(long after) {
+  private News changesAfter(long after) {
     if (after < compacted) {
       return new News(List.of(), revision, true);
     }

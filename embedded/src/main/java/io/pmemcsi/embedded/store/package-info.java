@@ -1,6 +1,6 @@
 /**
- * All objects, their history and the transactions that change them; knows JSON and revisions, but
- * no Kubernetes rules. Start with {@link io.pmemcsi.embedded.store.Store}.
+ * All objects, their history and the transactions that change them. It knows JSON and revisions,
+ * but no Kubernetes rules. Start with {@link io.pmemcsi.embedded.store.Store}.
  */
 @NullMarked
 package io.pmemcsi.embedded.store;

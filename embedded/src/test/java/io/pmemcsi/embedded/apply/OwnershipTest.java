@@ -18,12 +18,12 @@ class OwnershipTest {
   }
 
   private static ObjectNode map(String data) {
-    return Json.parseObject(
-        "{'metadata': {'name': 'a'}, 'data': %s}".formatted(data).replace('\'', '"'));
+    return (ObjectNode)
+        Json.parse("{'metadata': {'name': 'a'}, 'data': %s}".formatted(data).replace('\'', '"'));
   }
 
   private static ObjectNode empty() {
-    return Json.parseObject("{\"metadata\": {}}");
+    return (ObjectNode) Json.parse("{\"metadata\": {}}");
   }
 
   private static ObjectNode apply(String manager, ObjectNode live, String data, boolean force) {
@@ -35,7 +35,7 @@ class OwnershipTest {
   }
 
   @Test
-  void theFirstApplierOwnsWhatItApplied() {
+  void firstApplierOwnsTheAppliedFields() {
     ObjectNode object = apply("m1", empty(), "{'k': 'v'}", false);
 
     assertThat(fields(object, 0)).isEqualTo("{\"f:data\":{\"f:k\":{}}}");
@@ -52,21 +52,23 @@ class OwnershipTest {
   }
 
   @Test
-  void anotherValueIsAConflictUnlessForced() {
+  void differentValueIsAConflictUnlessForced() {
     ObjectNode first = apply("m1", empty(), "{'k': 'v', 'l': 'w'}", false);
 
     assertThatThrownBy(() -> apply("m2", first, "{'k': 'x'}", false))
         .isInstanceOf(ApplyConflictException.class)
         .hasMessage("Apply failed with 1 conflict: conflict with \"m1\": .data.k");
     assertThatThrownBy(() -> apply("m2", first, "{'k': 'x', 'l': 'x'}", false))
-        .hasMessage("Apply failed with 2 conflicts: conflicts with \"m1\":\n- .data.k\n- .data.l");
+        .hasMessage(
+            "Apply failed with 2 conflicts: conflict with \"m1\": .data.k, conflict with \"m1\":"
+                + " .data.l");
     ObjectNode forced = apply("m2", first, "{'k': 'x'}", true);
     assertThat(fields(forced, 0)).isEqualTo("{\"f:data\":{\"f:l\":{}}}");
     assertThat(Json.text(forced, "data", "k")).isEqualTo("x");
   }
 
   @Test
-  void whatIsNoLongerAppliedGoesUnlessSomebodyElseOwnsIt() {
+  void fieldThatIsNoLongerAppliedIsRemovedUnlessAnotherManagerOwnsIt() {
     ObjectNode first = apply("m1", empty(), "{'k': 'v', 'l': 'w'}", false);
     ObjectNode shared = apply("m2", first, "{'l': 'w'}", false);
 
@@ -76,7 +78,7 @@ class OwnershipTest {
   }
 
   @Test
-  void anUpdateTakesOverTheFieldsItChanges() {
+  void updateTakesOverTheChangedFields() {
     ObjectNode first = apply("m1", empty(), "{'k': 'v', 'l': 'w'}", false);
     Json.child(first, "metadata").put("uid", "u");
     ObjectNode changed = first.deepCopy();
@@ -89,7 +91,7 @@ class OwnershipTest {
   }
 
   @Test
-  void anUpdateThatChangesNothingTakesNothing() {
+  void updateWithoutChangesTakesOverNothing() {
     ObjectNode first = apply("m1", empty(), "{'k': 'v'}", false);
     Json.child(first, "metadata").put("uid", "u");
 
@@ -97,7 +99,7 @@ class OwnershipTest {
   }
 
   @Test
-  void listsOfContainersAreMergedByNameAndArgumentsAsAWhole() {
+  void containersAreMergedByNameAndArgumentsReplaced() {
     Ownership m1 = new Ownership(POD, "v1", "m1", "2026-01-01T00:00:00Z");
     Ownership m2 = new Ownership(POD, "v1", "m2", "2026-01-01T00:00:00Z");
     ObjectNode first = m1.apply(empty(), empty(), pod("{'name':'a','args':['x']}"), false);
@@ -112,7 +114,7 @@ class OwnershipTest {
   }
 
   private static ObjectNode pod(String containers) {
-    return Json.parseObject(
-        "{'spec': {'containers': [%s]}}".formatted(containers).replace('\'', '"'));
+    return (ObjectNode)
+        Json.parse("{'spec': {'containers': [%s]}}".formatted(containers).replace('\'', '"'));
   }
 }

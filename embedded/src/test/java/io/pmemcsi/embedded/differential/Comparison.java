@@ -7,8 +7,8 @@ import java.util.concurrent.CompletableFuture;
 
 /** Sends steps to both servers and collects the differences. */
 final class Comparison {
-  /** How often a look that changes nothing is taken at most. */
-  private static final int LOOKS = 10;
+  /** How often a step that changes nothing is sent at most. */
+  private static final int ATTEMPTS = 10;
 
   private final Server real;
   private final Server embedded;
@@ -20,7 +20,7 @@ final class Comparison {
     this.namespace = namespace;
   }
 
-  /** What differed; empty where nothing did. */
+  /** Runs a scenario and returns the differences. */
   List<String> run(Scenario scenario) {
     List<String> report = new ArrayList<>();
     int number = 0;
@@ -31,7 +31,7 @@ final class Comparison {
         continue;
       }
       List<String> wrong = complaints(step);
-      for (int look = 1; look < LOOKS && step.mayBeLate() && !wrong.isEmpty(); look++) {
+      for (int attempt = 1; attempt < ATTEMPTS && step.mayBeLate() && !wrong.isEmpty(); attempt++) {
         wrong = complaints(step);
       }
       if (!wrong.isEmpty()) {
@@ -42,18 +42,18 @@ final class Comparison {
     return report;
   }
 
-  /** What is wrong with the answers to a step; an excuse is for the body, never for the status. */
+  /** The differences of a step; an excuse is for the body, never for the status. */
   private List<String> complaints(Step step) {
-    // at the same time, because a watch takes its time
+    // in parallel, because a watch takes a second
     CompletableFuture<Server.Answer> other =
         CompletableFuture.supplyAsync(() -> embedded.send(step));
-    Server.Answer wanted = real.send(step);
-    Server.Answer answer = other.join();
+    Server.Answer expected = real.send(step);
+    Server.Answer actual = other.join();
     List<String> wrong = new ArrayList<>();
-    if (wanted.code() != answer.code()) {
-      wrong.add("status: real %d, embedded %d".formatted(wanted.code(), answer.code()));
+    if (expected.code() != actual.code()) {
+      wrong.add("status: real %d, embedded %d".formatted(expected.code(), actual.code()));
     }
-    List<String> differences = differences(step, wanted.body(), answer.body());
+    List<String> differences = differences(expected.body(), actual.body());
     if (step.differs().isEmpty()) {
       wrong.addAll(differences);
     } else if (differences.isEmpty()) {
@@ -62,12 +62,7 @@ final class Comparison {
     return wrong;
   }
 
-  private List<String> differences(Step step, JsonNode wanted, JsonNode answer) {
-    JsonNode given = Normal.of(answer, namespace);
-    JsonNode expected = Normal.of(wanted, namespace);
-    if (step.operation().equals("discover")) {
-      expected = Listed.by(expected, given);
-    }
-    return Normal.differences(expected, given);
+  private List<String> differences(JsonNode expected, JsonNode actual) {
+    return Normal.differences(Normal.of(expected, namespace), Normal.of(actual, namespace));
   }
 }

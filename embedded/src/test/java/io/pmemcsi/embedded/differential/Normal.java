@@ -13,27 +13,19 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 
-/** Takes out of an answer what differs between any two servers. */
+/**
+ * Removes from a response what differs between any two servers. Of a refusal, only the reason and
+ * the fields of its causes are left: the embedded API has messages of its own.
+ */
 final class Normal {
   private static final Pattern UID =
       Pattern.compile("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}");
   private static final Pattern TIME = Pattern.compile("\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ");
   private static final Pattern ADDRESS =
       Pattern.compile("10\\.96\\.\\d+\\.\\d+|10\\.\\d+\\.\\d+\\.\\d+");
-  private static final Pattern VERSION = Pattern.compile("\\(\\d+\\)");
-  // the order of several errors is by chance; they are compared one by one as causes
-  private static final Pattern SEVERAL = Pattern.compile("( is invalid: )\\[.*]$");
-  // the real one mixes up the ends of deep paths when it lists several conflicts
-  private static final Pattern DEEP_CONFLICT =
-      Pattern.compile("(?m)^((?:- )?(?:\\.[a-zA-Z]+){3})[.\\[].*$");
-  private static final Set<String> GONE =
-      Set.of(
-          "resourceVersion",
-          "selfLink",
-          "continue",
-          "time",
-          "storageVersionHash",
-          "serverAddressByClientCIDRs");
+  private static final Pattern DEEP = Pattern.compile("^((?:\\.[a-zA-Z]+){3})[.\\[].*$");
+  private static final Set<String> REMOVED =
+      Set.of("resourceVersion", "selfLink", "continue", "time");
   private static final Set<String> CONTROLLERS =
       Set.of("kube-controller-manager", "kube-apiserver");
 
@@ -59,7 +51,7 @@ final class Normal {
   }
 
   private static void object(ObjectNode object) {
-    object.remove(GONE);
+    object.remove(REMOVED);
     for (Map.Entry<String, JsonNode> field : List.copyOf(object.properties())) {
       if (field.getValue().isNull()) {
         object.remove(field.getKey());
@@ -70,24 +62,29 @@ final class Normal {
     if (object.get("managedFields") instanceof ArrayNode managers) {
       object.set("managedFields", managers(managers));
     }
-    if (object.get("causes") instanceof ArrayNode causes) {
-      object.set("causes", sorted(causes));
+    if (Json.text(object, "status").equals("Failure")) {
+      Set<String> fields = new TreeSet<>();
+      Json.at(object, "details", "causes").forEach(cause -> fields.add(shortened(cause)));
+      object.retain("kind", "status", "reason", "code");
+      fields.forEach(object.putArray("fields")::add);
     }
+  }
+
+  /** The real server mixes up the ends of deep paths when it lists several conflicts. */
+  private static String shortened(JsonNode cause) {
+    return DEEP.matcher(Json.text(cause, "field")).replaceAll("$1...");
   }
 
   private static JsonNode cleaned(JsonNode node) {
     if (node.isTextual()) {
       String text = TIME.matcher(node.textValue()).replaceAll("TIME");
-      text = SEVERAL.matcher(text).replaceAll("$1");
-      text = DEEP_CONFLICT.matcher(text).replaceAll("$1...");
-      text = VERSION.matcher(text).replaceAll("(VERSION)");
       return TextNode.valueOf(ADDRESS.matcher(text).replaceAll("ADDRESS"));
     }
     clean(node);
     return node;
   }
 
-  /** In one second the order of managers is by chance; what controllers own is not compared. */
+  /** Managers of the same second have no order; the managers of controllers are not compared. */
   private static ArrayNode managers(ArrayNode managers) {
     ArrayNode own = Json.array();
     for (JsonNode manager : managers) {

@@ -87,8 +87,8 @@ final class Server {
         until(() -> send(listOf(step)).code() == 200);
       }
       case "gone" -> until(() -> send(step).code() == 404);
-      case "ending" -> until(() -> metadata(step).has("deletionTimestamp"));
-      case "alone" -> until(() -> !metadata(step).has("ownerReferences"));
+      case "single" ->
+          until(() -> Json.at(send(step).body(), "metadata", "ownerReferences").size() == 1);
       case "forget" -> forget.run();
       default -> {
         return false;
@@ -101,14 +101,6 @@ final class Server {
   private static Step listOf(Step definition) {
     String name = definition.path().substring(definition.path().indexOf('/') + 1);
     return Step.of("list", "/apis/NS.example.com/v1/" + name.substring(0, name.indexOf('.')));
-  }
-
-  private JsonNode metadata(Step step) {
-    Answer answer = send(step);
-    if (answer.code() != 200) {
-      throw new AssertionError(step + " waits for an object that is not there: " + answer);
-    }
-    return answer.body().path("metadata");
   }
 
   private static void until(Callable<Boolean> condition) {

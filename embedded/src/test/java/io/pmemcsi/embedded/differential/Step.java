@@ -5,14 +5,13 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * One request. NS stands for the namespace; $rv(x) and $uid(x) stand for the version and identity
- * in the answer that was kept as x.
+ * One request. NS stands for the namespace; $rv(x) and $uid(x) stand for the resourceVersion and
+ * uid in the response that was kept as x.
  *
- * @param operation get, list, create, update, delete, apply, merge, json, strategic; watch for a
- *     second; discover what the embedded one serves; or one that waits and compares nothing: wait
- *     for a custom resource definition to be established, gone for an object not to be there any
- *     more, ending for it to be marked for deletion, alone for it to have no owner; forget makes
- *     the embedded one forget what happened before
+ * @param operation get, list, create, update, delete, apply, merge, json; watch for a second; or
+ *     one that compares nothing: wait for a custom resource definition to be established, gone for
+ *     an object to be deleted, single for it to have one owner, forget to drop the history of the
+ *     embedded server
  * @param path such as configmaps/a, or an absolute one
  * @param manager "" for none
  * @param query more parameters, such as force=true
@@ -65,18 +64,18 @@ record Step(
 
   String method() {
     return switch (operation) {
-      case "get", "list", "watch", "discover", "wait", "gone", "ending", "alone" -> "GET";
+      case "get", "list", "watch", "wait", "gone", "single" -> "GET";
       case "create" -> "POST";
       case "update" -> "PUT";
       case "delete" -> "DELETE";
-      case "apply", "merge", "json", "strategic" -> "PATCH";
+      case "apply", "merge", "json" -> "PATCH";
       default -> throw new IllegalArgumentException("no such operation: " + operation);
     };
   }
 
-  /** Whether a busy server may tell only part of what it knows, or list it a moment later. */
+  /** Whether a busy server may send only a part in time. */
   boolean mayBeLate() {
-    return operation.equals("watch") || operation.equals("discover");
+    return operation.equals("watch");
   }
 
   String contentType() {
@@ -84,7 +83,6 @@ record Step(
       case "apply" -> "application/apply-patch+yaml";
       case "merge" -> "application/merge-patch+json";
       case "json" -> "application/json-patch+json";
-      case "strategic" -> "application/strategic-merge-patch+json";
       default -> "application/json";
     };
   }
