@@ -38,40 +38,6 @@ class LauncherIT {
     assertPrintsItsVersion(start(name, List.of(argument)));
   }
 
-  /** From the directory that deploy/image/Containerfile copies, with the Java of the image. */
-  @ParameterizedTest
-  @CsvSource({"pmem-csi-driver,--version", "pmem-csi-operator,-version"})
-  void everyNameOfTheProgramWorksInAnImage(String name, String argument) throws Exception {
-    Path local = dist(directory.resolve("local"));
-    Path java = Path.of(System.getProperty("java.home"), "bin");
-
-    assertPrintsItsVersion(
-        start(
-            local.resolve("bin").resolve(name),
-            List.of(argument),
-            "PATH=" + java + ":" + System.getenv("PATH")));
-  }
-
-  @Test
-  void anImageHasNoDemoAndSaysWhatToDo() throws Exception {
-    Path local = dist(directory.resolve("local"));
-    Path java = Path.of(System.getProperty("java.home"), "bin");
-
-    Process process =
-        start(
-            local.resolve("bin/pmem-csi"),
-            List.of("demo"),
-            "PATH=" + java + ":" + System.getenv("PATH"));
-
-    assertThat(process.waitFor(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
-    assertThat(err())
-        .isEqualTo(
-            "pmem-csi: the demo is not installed: run 'make demo' in a source tree of PMEM-CSI\n");
-    assertThat(process.exitValue()).isEqualTo(1);
-    assertThat(local.resolve("lib/pmem-csi/lib"))
-        .isDirectoryNotContaining(file -> file.getFileName().toString().contains("embedded"));
-  }
-
   private void assertPrintsItsVersion(Process process) throws Exception {
     assertThat(process.waitFor(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
     assertThat(err()).isEmpty();
@@ -163,13 +129,6 @@ class LauncherIT {
             .start();
     assertThat(audit.waitFor(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
     return audit.exitValue();
-  }
-
-  /** Lays the program out as in an image. */
-  private static Path dist(Path home) throws Exception {
-    Process process = new ProcessBuilder("../build/dist", home.toString()).inheritIO().start();
-    assertThat(process.waitFor()).isZero();
-    return home;
   }
 
   @Test

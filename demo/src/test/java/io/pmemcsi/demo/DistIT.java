@@ -15,9 +15,11 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
-/** The AOT cache of the node driver, which the trainer in this module makes. */
-class AotCacheIT {
+/** The program as an image has it, and its AOT cache, which the trainer in this module makes. */
+class DistIT {
 
   private static final Duration TIMEOUT = Duration.ofMinutes(4);
 
@@ -64,21 +66,71 @@ class AotCacheIT {
 
   @Test
   void cacheOfAnotherBuildIsIgnoredSilently() throws Exception {
-    Path home = directory.resolve("image");
-    Process dist = new ProcessBuilder("../build/dist", home.toString()).inheritIO().start();
-    assertThat(dist.waitFor()).isZero();
-    // a cache is for one JDK
-    Files.createSymbolicLink(
-        home.resolve("lib/pmem-csi/runtime"), Path.of(System.getProperty("java.home")));
+    Path home = dist();
     // made for the same jars in another place and of another time
     Path cache = Files.createDirectory(home.resolve("lib/pmem-csi/aot")).resolve("node.aot");
     Files.copy(Path.of("../app/target/aot/node.aot"), cache);
 
-    Process process = start(home.resolve("bin/pmem-csi-driver"), List.of("-version"));
+    assertPrintsItsVersion(start(home.resolve("bin/pmem-csi-driver"), List.of("-version")));
+  }
 
+  @ParameterizedTest
+  @CsvSource({"pmem-csi-driver,--version", "pmem-csi-operator,-version"})
+  void everyNameOfTheProgramWorks(String name, String argument) throws Exception {
+    assertPrintsItsVersion(start(dist().resolve("bin").resolve(name), List.of(argument)));
+  }
+
+  private void assertPrintsItsVersion(Process process) throws Exception {
     assertThat(process.waitFor(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
     assertThat(output()).isEqualTo(Version.current() + "\n");
     assertThat(process.exitValue()).isZero();
+  }
+
+  @Test
+  void demoIsNotInstalledAndTheLauncherSaysWhatToDo() throws Exception {
+    Path home = dist();
+
+    Process process = start(home.resolve("bin/pmem-csi"), List.of("demo"));
+
+    assertThat(process.waitFor(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    assertThat(output())
+        .isEqualTo(
+            "pmem-csi: the demo is not installed: run 'make demo' in a source tree of PMEM-CSI\n");
+    assertThat(process.exitValue()).isEqualTo(1);
+    assertThat(home.resolve("lib/pmem-csi/lib"))
+        .isDirectoryNotContaining(file -> file.getFileName().toString().contains("embedded"));
+  }
+
+  /** The training of the image's build: what it leaves is all that the image has. */
+  @Test
+  void imageTrainsItsOwnCache() throws Exception {
+    Path home = dist();
+    Path program = home.resolve("lib/pmem-csi");
+    Process training =
+        new ProcessBuilder(program.resolve("training/train-aot").toString())
+            .redirectOutput(directory.resolve("training").toFile())
+            .redirectErrorStream(true)
+            .start();
+
+    assertThat(training.waitFor(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+
+    assertThat(directory.resolve("training")).isEmptyFile();
+    assertThat(program.resolve("aot/node.aot")).isNotEmptyFile();
+    assertPrintsItsVersion(
+        start(
+            home.resolve("bin/pmem-csi-driver"),
+            List.of("-version"),
+            "PMEM_CSI_JAVA_OPTIONS=-XX:AOTMode=on"));
+  }
+
+  /** Lays the program out as in an image, with the JDK of this test as the image's runtime. */
+  private Path dist() throws Exception {
+    Path home = directory.resolve("image");
+    Process dist = new ProcessBuilder("../build/dist", home.toString()).inheritIO().start();
+    assertThat(dist.waitFor()).isZero();
+    Files.createSymbolicLink(
+        home.resolve("lib/pmem-csi/runtime"), Path.of(System.getProperty("java.home")));
+    return home;
   }
 
   private Process start(Path program, List<String> arguments, String... environment)
