@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 class GarbageTest {
   private static final String MAPS = "/api/v1/namespaces/default/configmaps";
@@ -110,12 +108,23 @@ class GarbageTest {
     assertThat(http.configMaps()).isEmpty();
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"Foreground", "Orphan"})
-  void otherPropagationPoliciesAreRefused(String policy) throws Exception {
+  @Test
+  void inTheForegroundTheOwnerWaitsForItsDependents() throws Exception {
+    create("owner", "", "");
+    create("child", "owner", ",\"finalizers\":[\"example.com/hold\"]");
+
+    delete(MAPS + "/owner", "Foreground");
+
+    assertThat(http.configMaps()).containsExactly("child", "owner");
+    removeFinalizers("child");
+    assertThat(http.configMaps()).isEmpty();
+  }
+
+  @Test
+  void orphaningIsRefused() throws Exception {
     create("owner", "", "");
 
-    assertThat(delete(MAPS + "/owner", policy)).isEqualTo(501);
+    assertThat(delete(MAPS + "/owner", "Orphan")).isEqualTo(501);
     assertThat(http.configMaps()).containsExactly("owner");
   }
 

@@ -23,10 +23,13 @@ record ClusterControllers(Transaction transaction, Catalog catalog, Stamps stamp
   void run() {
     for (int i = 0; i < transaction.changes().size(); i++) {
       Change change = transaction.changes().get(i);
+      Meta meta = new Meta(change.object());
       if (change.kind() == Change.Kind.DELETED) {
-        dependents(new Meta(change.object()).uid()).forEach(this::collect);
+        dependents(meta.uid()).forEach(this::collect);
+        meta.owners().forEach(owner -> key(owner, change.key()).ifPresent(this::finishDeletion));
       } else if (transaction.get(change.key()).isPresent()) {
         collect(change.key());
+        finishDeletion(change.key());
         if (change.key().in(Catalog.CRD_GROUP, Catalog.CRDS, "")) {
           establish(change.key());
         }
@@ -58,17 +61,18 @@ record ClusterControllers(Transaction transaction, Catalog catalog, Stamps stamp
     if (live.isEmpty() || new Meta(live.get()).deleting()) {
       return;
     }
-    List<JsonNode> owners = new Meta(live.get()).owners();
-    List<JsonNode> present = owners.stream().filter(owner -> exists(owner, key)).toList();
-    if (present.size() == owners.size()) {
+    Meta meta = new Meta(live.get());
+    List<JsonNode> kept = meta.owners().stream().filter(owner -> keeps(owner, key)).toList();
+    if (kept.size() == meta.owners().size()) {
       return;
     }
-    if (present.isEmpty()) {
-      new Deletion(transaction, stamps).delete(key);
+    if (kept.isEmpty()) {
+      boolean awaited = meta.owners().stream().anyMatch(owner -> find(owner, key).isPresent());
+      new Deletion(transaction, stamps).delete(key, awaited && !dependents(meta.uid()).isEmpty());
       return;
     }
     ObjectNode changed = live.get().deepCopy();
-    new Meta(changed).owners(present);
+    new Meta(changed).owners(kept);
     ResourceType type = catalog.ofKind(transaction.objects(), changed).orElseThrow();
     transaction.put(
         key,
@@ -77,20 +81,60 @@ record ClusterControllers(Transaction transaction, Catalog catalog, Stamps stamp
   }
 
   /**
-   * Whether an owner exists. An owner of an unknown kind, or a namespaced owner of a cluster-scoped
-   * object, counts as existing: the real collector ignores such references too.
+   * Whether an owner keeps its dependent. An owner of an unknown kind, or a namespaced owner of a
+   * cluster-scoped object, does: the real collector ignores such references too.
    */
-  private boolean exists(JsonNode owner, Key dependent) {
-    Optional<ResourceType> found = catalog.ofKind(transaction.objects(), owner);
-    if (found.isEmpty() || (found.get().namespaced() && dependent.namespace().isEmpty())) {
-      return true;
+  private boolean keeps(JsonNode owner, Key dependent) {
+    return key(owner, dependent).isEmpty()
+        || find(owner, dependent).filter(found -> !found.foregroundDeletion()).isPresent();
+  }
+
+  private Optional<Meta> find(JsonNode owner, Key dependent) {
+    return key(owner, dependent)
+        .flatMap(transaction::get)
+        .map(Meta::new)
+        .filter(found -> found.uid().equals(uid(owner)));
+  }
+
+  private Optional<Key> key(JsonNode owner, Key dependent) {
+    return catalog
+        .ofKind(transaction.objects(), owner)
+        .filter(type -> !type.namespaced() || !dependent.namespace().isEmpty())
+        .map(
+            type ->
+                new Key(
+                    type.group(),
+                    type.plural(),
+                    type.namespaced() ? dependent.namespace() : "",
+                    Json.text(owner, "name")));
+  }
+
+  /** Deletes the dependents of an object that waits for them, and the object after them. */
+  private void finishDeletion(Key key) {
+    Optional<ObjectNode> owner = transaction.get(key);
+    if (owner.isEmpty() || !new Meta(owner.get()).foregroundDeletion()) {
+      return;
     }
-    ResourceType type = found.get();
-    String namespace = type.namespaced() ? dependent.namespace() : "";
-    return transaction
-        .get(new Key(type.group(), type.plural(), namespace, Json.text(owner, "name")))
-        .filter(object -> new Meta(object).uid().equals(uid(owner)))
-        .isPresent();
+    String uid = new Meta(owner.get()).uid();
+    dependents(uid).forEach(this::collect);
+    if (dependents(uid).stream().noneMatch(dependent -> blocks(dependent, uid))) {
+      ObjectNode changed = owner.get().deepCopy();
+      List<String> finalizers = new Meta(changed).finalizers();
+      finalizers.remove(Meta.FOREGROUND);
+      new Meta(changed).finalizers(finalizers);
+      if (finalizers.isEmpty()) {
+        transaction.delete(key);
+      } else {
+        transaction.put(key, changed);
+      }
+    }
+  }
+
+  private boolean blocks(Key dependent, String uid) {
+    return new Meta(transaction.get(dependent).orElseThrow())
+        .owners().stream()
+            .anyMatch(
+                owner -> uid(owner).equals(uid) && owner.path("blockOwnerDeletion").asBoolean());
   }
 
   private void establish(Key key) {

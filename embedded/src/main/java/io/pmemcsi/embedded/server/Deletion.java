@@ -6,6 +6,7 @@ import io.pmemcsi.embedded.json.Json;
 import io.pmemcsi.embedded.schema.ResourceType;
 import io.pmemcsi.embedded.store.Key;
 import io.pmemcsi.embedded.store.Transaction;
+import java.util.List;
 import java.util.Map;
 
 /** Deletes an object, or sets its deletion timestamp while it has finalizers. */
@@ -17,8 +18,7 @@ record Deletion(Transaction transaction, Stamps stamps) {
         transaction
             .get(request.key())
             .orElseThrow(() -> ApiException.notFound(type, request.name()));
-    checkOptions(request, new Meta(live));
-    delete(request.key());
+    delete(request.key(), checkOptions(request, new Meta(live)).equals("Foreground"));
     if (type.is(Catalog.CRD_GROUP, Catalog.CRDS)) {
       deleteInstances(live.path("spec"));
     }
@@ -26,11 +26,12 @@ record Deletion(Transaction transaction, Stamps stamps) {
         200, transaction.get(request.key()).orElseGet(() -> success(type, new Meta(live))));
   }
 
-  private static void checkOptions(ApiRequest request, Meta live) {
+  /** Returns the propagation policy. */
+  private static String checkOptions(ApiRequest request, Meta live) {
     JsonNode options = request.body().orElseGet(Json::object);
     String policy =
         request.parameter("propagationPolicy") + Json.text(options, "propagationPolicy");
-    if (!policy.isEmpty() && !policy.equals("Background")) {
+    if (!List.of("", "Background", "Foreground").contains(policy)) {
       throw ApiException.unsupported("the propagation policy " + policy);
     }
     if (request.type().is("", "namespaces")) {
@@ -42,21 +43,29 @@ record Deletion(Transaction transaction, Stamps stamps) {
             request.type(), live.name(), "precondition %s is not met".formatted(entry));
       }
     }
+    return policy;
   }
 
-  void delete(Key key) {
+  void delete(Key key, boolean foreground) {
     ObjectNode object = transaction.get(key).orElseThrow().deepCopy();
     Meta meta = new Meta(object);
-    if (!meta.hasFinalizers()) {
+    List<String> finalizers = meta.finalizers();
+    if (foreground && !finalizers.contains(Meta.FOREGROUND)) {
+      finalizers.add(Meta.FOREGROUND);
+      meta.finalizers(finalizers);
+    }
+    if (finalizers.isEmpty()) {
       transaction.delete(key);
-    } else if (!meta.deleting()) {
+      return;
+    }
+    if (!meta.deleting()) {
       meta.set("deletionTimestamp", stamps.now());
       Json.child(object, "metadata").put("deletionGracePeriodSeconds", 0);
       if (meta.generation() > 0) {
         meta.generation(meta.generation() + 1);
       }
-      transaction.put(key, object);
     }
+    transaction.put(key, object);
   }
 
   /** Deletes the objects of a custom kind together with its definition. */

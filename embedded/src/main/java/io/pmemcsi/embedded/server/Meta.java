@@ -11,6 +11,7 @@ import java.util.List;
 
 /** The metadata of an object. */
 record Meta(ObjectNode object) {
+  static final String FOREGROUND = "foregroundDeletion";
 
   private ObjectNode metadata() {
     return Json.child(object, "metadata");
@@ -64,8 +65,23 @@ record Meta(ObjectNode object) {
     metadata().put("generation", value);
   }
 
-  boolean hasFinalizers() {
-    return !Json.at(object, "metadata", "finalizers").isEmpty();
+  List<String> finalizers() {
+    List<String> names = new ArrayList<>();
+    Json.at(object, "metadata", "finalizers").forEach(name -> names.add(name.asText()));
+    return names;
+  }
+
+  void finalizers(List<String> names) {
+    if (names.isEmpty()) {
+      metadata().remove("finalizers");
+    } else {
+      names.forEach(metadata().putArray("finalizers")::add);
+    }
+  }
+
+  /** Whether the object is being deleted and waits for its dependents. */
+  boolean foregroundDeletion() {
+    return deleting() && finalizers().contains(FOREGROUND);
   }
 
   List<JsonNode> owners() {

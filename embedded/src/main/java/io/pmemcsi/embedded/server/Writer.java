@@ -177,7 +177,7 @@ final class Writer {
     Meta meta = new Meta(object);
     meta.copy(live, List.of("resourceVersion"));
     object.set("apiVersion", live.get("apiVersion"));
-    if (meta.deleting() && !meta.hasFinalizers()) {
+    if (meta.deleting() && meta.finalizers().isEmpty()) {
       transaction.delete(meta.key(type));
       return object;
     }

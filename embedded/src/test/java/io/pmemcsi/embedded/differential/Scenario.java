@@ -15,8 +15,8 @@ import org.yaml.snakeyaml.Yaml;
 record Scenario(String name, List<Step> steps) {
   private static final Set<String> OPERATIONS =
       Set.of(
-          "wait", "gone", "single", "forget", "watch", "get", "list", "create", "update", "delete",
-          "apply", "merge", "json");
+          "wait", "gone", "ending", "single", "forget", "watch", "get", "list", "create", "update",
+          "delete", "apply", "merge", "json");
 
   /** Reads a table of scenarios. */
   static List<Scenario> read(String file) {

@@ -87,6 +87,7 @@ final class Server {
         until(() -> send(listOf(step)).code() == 200);
       }
       case "gone" -> until(() -> send(step).code() == 404);
+      case "ending" -> until(() -> Json.at(send(step).body(), "metadata").has("deletionTimestamp"));
       case "single" ->
           until(() -> Json.at(send(step).body(), "metadata", "ownerReferences").size() == 1);
       case "forget" -> forget.run();

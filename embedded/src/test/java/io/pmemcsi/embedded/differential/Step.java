@@ -10,8 +10,8 @@ import java.util.Optional;
  *
  * @param operation get, list, create, update, delete, apply, merge, json; watch for a second; or
  *     one that compares nothing: wait for a custom resource definition to be established, gone for
- *     an object to be deleted, single for it to have one owner, forget to drop the history of the
- *     embedded server
+ *     an object to be deleted, ending for it to have a deletion timestamp, single for it to have
+ *     one owner, forget to drop the history of the embedded server
  * @param path such as configmaps/a, or an absolute one
  * @param manager "" for none
  * @param query more parameters, such as force=true
@@ -64,7 +64,7 @@ record Step(
 
   String method() {
     return switch (operation) {
-      case "get", "list", "watch", "wait", "gone", "single" -> "GET";
+      case "get", "list", "watch", "wait", "gone", "ending", "single" -> "GET";
       case "create" -> "POST";
       case "update" -> "PUT";
       case "delete" -> "DELETE";
