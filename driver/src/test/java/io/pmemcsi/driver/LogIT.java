@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import csi.v1.NodeExpandVolumeRequest;
 import csi.v1.NodeStageVolumeRequest;
+import csi.v1.ProbeRequest;
 import csi.v1.Volume;
 import io.grpc.Status;
 import io.pmemcsi.base.log.LogFormat;
@@ -31,6 +32,7 @@ class LogIT extends SharedDriver {
   void callsAndTheirFailuresAreToldInProduction() {
     tell(3);
 
+    driver.identity().probe(ProbeRequest.getDefaultInstance());
     useAVolume();
     CsiAssert.assertThatCall(() -> csi.unstage(UNKNOWN, staging()))
         .fails(Status.Code.NOT_FOUND, UNKNOWN);
@@ -44,7 +46,7 @@ class LogIT extends SharedDriver {
                 + " request-counter=\"?\\d+.*"
                 + UNKNOWN)
         .contains("Volume formatted.")
-        .doesNotContain("Command started.", "Request.");
+        .doesNotContain("Command started.", "Request.", "csi.v1.Identity/Probe");
   }
 
   @Test

@@ -56,7 +56,8 @@ public final class CsiServer implements AutoCloseable {
             .channelType(EpollServerDomainSocketChannel.class)
             .bossEventLoopGroup(loop)
             .workerEventLoopGroup(loop)
-            .executor(calls)
+            .directExecutor()
+            .callExecutor(new CallExecutors(calls))
             .maxInboundMessageSize(MAX_TRANSPORT)
             .intercept(new CallInterceptor(nodeId, recorder));
     services.forEach(builder::addService);
