@@ -1,5 +1,7 @@
 package io.pmemcsi.bench;
 
+import io.pmemcsi.bench.controller.ExtenderSpeed;
+import io.pmemcsi.bench.controller.SchedulerThroughput;
 import io.pmemcsi.bench.driver.EraseSpeed;
 import io.pmemcsi.bench.driver.FileByHand;
 import io.pmemcsi.bench.driver.LvmByHand;
@@ -26,6 +28,8 @@ public final class Bench {
           new ParallelCreates(),
           new EraseSpeed(),
           new NodeSize(),
+          new ExtenderSpeed(),
+          new SchedulerThroughput(),
           new FreshNamespace());
 
   private Bench() {}

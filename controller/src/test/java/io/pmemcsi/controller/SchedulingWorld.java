@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.api.model.PersistentVolumeClaimBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.ResourceRequirementsBuilder;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfigurationBuilder;
 import io.fabric8.kubernetes.api.model.storage.StorageClassBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -53,6 +54,10 @@ final class SchedulingWorld implements AutoCloseable {
   final TestCertificate certificate;
   final Path certificates;
   private final Deque<Runnable> parts = new ArrayDeque<>();
+
+  /** Whether pods with claims come with the mark that the webhook would set. */
+  boolean markPods;
+
   FakeNodes nodes;
   FakeProvisioner provisioner;
   ControllerProgram controller;
@@ -229,7 +234,16 @@ final class SchedulingWorld implements AutoCloseable {
     for (String claim : claims) {
       builder.addNewVolume().withName(claim).withNewPersistentVolumeClaim(claim, false).endVolume();
     }
-    return builder.endSpec().build();
+    Pod pod = builder.endSpec().build();
+    if (markPods) {
+      Map<String, Quantity> mark = Map.of(driver + "/scheduler", new Quantity("1"));
+      pod.getSpec()
+          .getContainers()
+          .getFirst()
+          .setResources(
+              new ResourceRequirementsBuilder().withRequests(mark).withLimits(mark).build());
+    }
+    return pod;
   }
 
   /** Creates pods with one claim each, as quickly as the API server takes them. */

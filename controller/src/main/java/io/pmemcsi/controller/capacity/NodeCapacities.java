@@ -91,18 +91,27 @@ public final class NodeCapacities {
     return new FilterResult(fitting.stream().map(NodeState::name).toList(), refused);
   }
 
-  /** Scores nodes by what is left of them when the pod's volumes exist: the more, the better. */
-  public synchronized List<Integer> scores(
-      String pod, List<NeededVolume> volumes, List<String> names) {
+  /**
+   * Scores nodes by what is left of them when the pod's volumes exist: the more, the better.
+   *
+   * @return a score for each name
+   */
+  public synchronized int[] scores(String pod, List<NeededVolume> volumes, List<String> names) {
+    var scores = new int[names.size()];
     if (volumes.isEmpty()) {
-      return names.stream().map(_ -> 0).toList();
+      return scores;
     }
     long need = promises.holds(pod) ? 0 : Room.total(volumes);
-    List<Long> left = names.stream().map(name -> left(name, need)).toList();
-    long most = left.stream().mapToLong(Long::longValue).max().orElse(0);
-    return left.stream()
-        .map(bytes -> most == 0 ? 0 : (int) Math.round((double) MAX_SCORE * bytes / most))
-        .toList();
+    var left = new long[names.size()];
+    long most = 0;
+    for (int i = 0; i < left.length; i++) {
+      left[i] = left(names.get(i), need);
+      most = Math.max(most, left[i]);
+    }
+    for (int i = 0; i < left.length && most > 0; i++) {
+      scores[i] = (int) Math.round((double) MAX_SCORE * left[i] / most);
+    }
+    return scores;
   }
 
   /** A claim or pod shows where a volume will be created. */

@@ -25,10 +25,10 @@ final class Promises {
   static final Duration UNREPORTED_LIMIT = Duration.ofSeconds(30);
 
   /** Room for the volumes of a pod whose node is still open, or known to be the only one left. */
-  private record Hold(Map<String, Long> volumes, List<NodeState> nodes, Instant since) {
+  private record Hold(Map<String, Long> volumes, long bytes, List<NodeState> nodes, Instant since) {
 
-    long bytes() {
-      return volumes.values().stream().mapToLong(Long::longValue).sum();
+    Hold(Map<String, Long> volumes, List<NodeState> nodes, Instant since) {
+      this(volumes, volumes.values().stream().mapToLong(Long::longValue).sum(), nodes, since);
     }
 
     boolean undecided() {

@@ -55,7 +55,7 @@ final class ExtenderJson {
         });
   }
 
-  static byte[] priorities(List<String> names, List<Integer> scores) {
+  static byte[] priorities(List<String> names, int[] scores) {
     return write(
         names.size() * 48 + 64,
         json -> {
@@ -63,7 +63,7 @@ final class ExtenderJson {
           for (int i = 0; i < names.size(); i++) {
             json.writeStartObject();
             json.writeStringField("Host", names.get(i));
-            json.writeNumberField("Score", scores.get(i));
+            json.writeNumberField("Score", scores[i]);
             json.writeEndObject();
           }
           json.writeEndArray();
