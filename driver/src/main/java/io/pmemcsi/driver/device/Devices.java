@@ -100,7 +100,7 @@ public final class Devices {
   public void measure() {
     // one that began later knows more, whichever ends first
     long number = measurements.incrementAndGet();
-    Cancellation.shielded(() -> keep(number, measureNow()));
+    Cancellation.uncancellable(() -> keep(number, measureNow()));
   }
 
   private Measured measureNow() {

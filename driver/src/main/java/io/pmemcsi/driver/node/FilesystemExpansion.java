@@ -51,7 +51,7 @@ public final class FilesystemExpansion {
         .ifPresent(
             type ->
                 runner.run(
-                    Command.of(type.grow(device.path(), path)).within(Timeouts.WHOLE_DEVICE)));
+                    Command.of(type.expand(device.path(), path)).within(Timeouts.WHOLE_DEVICE)));
     return device.sizeBytes();
   }
 }

@@ -75,7 +75,7 @@ public final class KataVolumes {
       show(entry, target, access, options.contains("ro"), mountVolume);
     } catch (RuntimeException e) {
       // kubelet does not call NodeUnpublishVolume after a failure
-      Cancellation.shielded(() -> rollBack(entry, target, e));
+      Cancellation.uncancellable(() -> rollBack(entry, target, e));
       throw e;
     }
   }

@@ -136,7 +136,7 @@ public final class Publishing {
     try {
       publishCreated(volume, volumes.usableDevice(volume), target, mount, readOnly);
     } catch (RuntimeException e) {
-      Cancellation.shielded(() -> rollBack(volume, created, target, e));
+      Cancellation.uncancellable(() -> rollBack(volume, created, target, e));
       throw e;
     }
     LOG.atInfo()

@@ -223,7 +223,7 @@ public final class DirectDevices implements DeviceManager {
         ndctl.create(region, mode, raw, id.value());
         return;
       } catch (ToolFailedException e) {
-        Cancellation.shielded(() -> removeLeftover(id));
+        Cancellation.uncancellable(() -> removeLeftover(id));
         // one that was killed may go on in the kernel: two of one name are unusable
         boolean itselfEnded = e.reason() == ToolFailedException.Reason.EXIT_CODE;
         if (!itselfEnded || i == candidates.size() - 1) {

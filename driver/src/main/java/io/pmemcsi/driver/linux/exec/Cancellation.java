@@ -28,7 +28,7 @@ public final class Cancellation {
   }
 
   /** Runs work that has to be finished even if the call is cancelled. */
-  public static void shielded(Runnable work) {
+  public static void uncancellable(Runnable work) {
     new Cancellation().serve(work);
   }
 

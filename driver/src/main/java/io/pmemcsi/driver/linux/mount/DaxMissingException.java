@@ -2,7 +2,7 @@ package io.pmemcsi.driver.linux.mount;
 
 import java.nio.file.Path;
 
-/** A filesystem could be mounted, but not with the direct access that was asked for. */
+/** A filesystem was mounted, but not with DAX. */
 public final class DaxMissingException extends RuntimeException {
 
   private DaxMissingException(String what) {
@@ -15,7 +15,7 @@ public final class DaxMissingException extends RuntimeException {
             .formatted(type.text(), device));
   }
 
-  /** For a mount that an earlier call has left. */
+  /** For a mount of an earlier call. */
   public static DaxMissingException at(Path target) {
     return new DaxMissingException(
         "what is mounted at %s is mounted without DAX: unmount it and try again, or use"

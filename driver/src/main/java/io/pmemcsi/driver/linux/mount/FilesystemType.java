@@ -7,7 +7,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.UUID;
 
-/** The filesystems that support DAX, and how they are made. */
+/** The filesystems that support DAX, and the commands that create and expand them. */
 public enum FilesystemType {
   EXT4(0),
   /** mkfs.xfs refuses anything smaller. */
@@ -21,7 +21,7 @@ public enum FilesystemType {
     this.minimumBytes = minimumBytes;
   }
 
-  /** The type that a request asks for; an empty text asks for the default. */
+  /** The type with a name; an empty name stands for the default. */
   public static Optional<FilesystemType> parse(String text) {
     return switch (text) {
       case "", "ext4" -> Optional.of(EXT4);
@@ -35,14 +35,14 @@ public enum FilesystemType {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  /** A device must be at least so large. */
+  /** The smallest device that the filesystem can be created on. */
   public long minimumBytes() {
     return minimumBytes;
   }
 
   /**
-   * The command that makes the filesystem on a volume: blocks of a page, which DAX needs, and files
-   * laid out in steps of 2 MiB, which huge pages need.
+   * The command that creates the filesystem on a volume: with blocks of one page, which DAX needs,
+   * and files aligned to 2 MiB, which huge pages need.
    */
   public List<String> mkfs(Path device, long sizeBytes, UUID uuid) {
     List<String> argv = plainMkfs(uuid);
@@ -50,14 +50,14 @@ public enum FilesystemType {
         argv.size() - 1,
         switch (this) {
           case EXT4 -> List.of("-E", "stride=512,stripe_width=512");
-          // striping makes eight parts of the device by default, and the log must fit into one
+          // with stripes xfs has eight allocation groups by default, and the log must fit into one
           case XFS -> List.of("-d", "su=2m,sw=1" + (sizeBytes < SMALL ? ",agcount=2" : ""));
         });
     argv.add(device.toString());
     return argv;
   }
 
-  /** The same for a filesystem inside an image file, where the layout below is not known. */
+  /** The same for a filesystem inside an image file, whose alignment is not known. */
   public List<String> mkfsForImage(Path file, UUID uuid) {
     List<String> argv = plainMkfs(uuid);
     argv.add(file.toString());
@@ -73,8 +73,8 @@ public enum FilesystemType {
         });
   }
 
-  /** The command that lets a mounted filesystem fill its device. */
-  public List<String> grow(Path device, Path mountPoint) {
+  /** The command that expands a mounted filesystem to the size of its device. */
+  public List<String> expand(Path device, Path mountPoint) {
     return switch (this) {
       case EXT4 -> List.of("resize2fs", device.toString());
       case XFS -> List.of("xfs_growfs", "-d", mountPoint.toString());

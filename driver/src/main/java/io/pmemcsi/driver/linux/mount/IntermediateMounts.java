@@ -25,7 +25,7 @@ record IntermediateMounts(Path directory, Mounts mounts) {
       mounts.remount(intermediate, options);
       mounts.bind(intermediate, target);
     } finally {
-      Cancellation.shielded(() -> remove(intermediate));
+      Cancellation.uncancellable(() -> remove(intermediate));
     }
   }
 

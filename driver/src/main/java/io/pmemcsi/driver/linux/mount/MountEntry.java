@@ -5,10 +5,10 @@ import java.nio.file.Path;
 import java.util.Set;
 
 /**
- * One line of the kernel's mount table.
+ * A mount.
  *
  * @param number the device of the filesystem
- * @param root which part of the filesystem is shown; not {@code /} for some bind mounts
+ * @param root the directory of the filesystem that is mounted; not {@code /} for some bind mounts
  * @param mountPoint bytes of a name that is not text are written as octal numbers
  * @param options those of this mount
  * @param superOptions those of the filesystem, shared by all its mounts
@@ -31,7 +31,7 @@ public record MountEntry(
     return options.contains("ro") || superOptions.contains("ro");
   }
 
-  /** Whether files are memory-mapped directly. */
+  /** Whether files are mapped with DAX. */
   public boolean hasDax() {
     return superOptions.contains("dax") || superOptions.contains("dax=always");
   }
@@ -39,7 +39,7 @@ public record MountEntry(
   /** Whether the table shows an option, of the mount or of its filesystem. */
   public boolean has(String option) {
     return switch (option) {
-      // the kernel shows the newer spelling whichever was used
+      // the table shows the newer spelling whichever was used
       case "dax", "dax=always" -> hasDax();
       default -> options.contains(option) || superOptions.contains(option);
     };

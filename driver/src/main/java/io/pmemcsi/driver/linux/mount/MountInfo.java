@@ -19,16 +19,14 @@ final class MountInfo {
 
   private MountInfo() {}
 
-  static List<MountEntry> lines(byte[] content) {
+  static List<String> lines(byte[] content) {
     // one character for each byte, so that nothing is lost before names are unescaped
-    return new String(content, StandardCharsets.ISO_8859_1)
-        .lines()
-        .filter(line -> !line.isBlank())
-        .map(MountInfo::line)
-        .toList();
+    String text = new String(content, StandardCharsets.ISO_8859_1);
+    // the kernel escapes line feeds in names, but no other line ends
+    return Arrays.stream(text.split("\n")).filter(line -> !line.isBlank()).toList();
   }
 
-  private static MountEntry line(String line) {
+  static MountEntry parse(String line) {
     int dash = line.indexOf(" - ");
     String[] left = dash < 0 ? new String[0] : line.substring(0, dash).split(" ", -1);
     String[] right = dash < 0 ? new String[0] : line.substring(dash + 3).split(" ", -1);

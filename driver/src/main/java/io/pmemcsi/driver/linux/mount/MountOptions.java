@@ -7,14 +7,14 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Mount options as the kernel wants them: some are bits, all others are text for the filesystem.
+ * Mount options as mount(2) takes them: some are flags, all others are text for the filesystem.
  *
- * @param flags the bits of mount(2)
+ * @param flags those of mount(2)
  * @param data the options of the filesystem, separated by commas
  */
 public record MountOptions(long flags, String data) {
 
-  /** Shows a part of the tree at another place. */
+  /** A bind mount. */
   static final MountOptions BIND = new MountOptions(4096, "");
 
   private static final long READ_ONLY = 1;
@@ -22,7 +22,7 @@ public record MountOptions(long flags, String data) {
   private static final long RELATIME = 1L << 21;
   private static final long STRICT_ATIME = 1L << 24;
 
-  /** Those of the bits that the kernel shows in its mount table whenever they are set. */
+  /** The flags that the mount table shows whenever they are set. */
   private static final Set<String> SHOWN =
       Set.of(
           "nosuid", "nodev", "noexec", "sync", "dirsync", "nosymfollow", "nodiratime", "lazytime");
@@ -57,10 +57,10 @@ public record MountOptions(long flags, String data) {
           Map.entry("norelatime", RELATIME),
           Map.entry("nostrictatime", STRICT_ATIME),
           Map.entry("nolazytime", 1L << 25),
-          // nothing but a word for "no option"
+          // means "no option"
           Map.entry("defaults", 0L));
 
-  /** Reads options as people write them; the last word counts where two contradict. */
+  /** Reads options as users write them; the last one counts where two contradict. */
   public static MountOptions of(List<String> options) {
     long flags = 0;
     List<String> data = new ArrayList<>();
@@ -79,9 +79,9 @@ public record MountOptions(long flags, String data) {
   }
 
   /**
-   * What the kernel's mount table has to show (true) or must not show (false) for a mount with
-   * these options, apart from read-only. Options of filesystems are left out: whether they are
-   * shown, and how, depends on what is the default there.
+   * What the mount table must show (true) or must not show (false) for a mount with these options,
+   * apart from read-only. Options of filesystems are left out: whether and how they are shown
+   * depends on the defaults of the filesystem.
    */
   public static Map<String, Boolean> shown(List<String> options) {
     long flags = of(options).flags();
@@ -96,7 +96,7 @@ public record MountOptions(long flags, String data) {
         shown.put(word, (flags & bit) != 0);
       }
     }
-    // one of three; the strict way has no word in the table
+    // one of three; the table does not show strictatime
     if ((flags & STRICT_ATIME) != 0) {
       shown.put("noatime", false);
       shown.put("relatime", false);

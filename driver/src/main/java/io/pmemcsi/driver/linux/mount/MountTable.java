@@ -10,14 +10,23 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
-/** What is mounted where at one moment, in the order of mounting. */
-public record MountTable(List<MountEntry> entries) {
+/**
+ * What is mounted where at one moment, in the order of mounting. A node may have thousands of
+ * mounts: only the lines that may answer a question are parsed.
+ */
+public final class MountTable {
 
   private static final Path KERNEL = Path.of("/proc/self/mountinfo");
 
-  public MountTable {
-    entries = List.copyOf(entries);
+  /** A path that looks the same in the table: no character is escaped or takes several bytes. */
+  private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9/._:~@+=,-]+");
+
+  private final List<String> lines;
+
+  private MountTable(List<String> lines) {
+    this.lines = lines;
   }
 
   /** Asks the kernel. */
@@ -39,14 +48,28 @@ public record MountTable(List<MountEntry> entries) {
     return parse(content.getBytes(StandardCharsets.UTF_8));
   }
 
+  /** All mounts. */
+  public List<MountEntry> entries() {
+    return lines.stream().map(MountInfo::parse).toList();
+  }
+
   /** What is mounted at a path: the last mount, which hides the others. */
   public Optional<MountEntry> at(Path path) {
-    return entries.reversed().stream().filter(entry -> entry.mountPoint().equals(path)).findFirst();
+    String text = path.toString();
+    String part = PLAIN.matcher(text).matches() ? " " + text + " " : "";
+    return lines.reversed().stream()
+        .filter(line -> line.contains(part))
+        .map(MountInfo::parse)
+        .filter(entry -> entry.mountPoint().equals(path))
+        .findFirst();
   }
 
   /** All mounts of the filesystem on a device, and all bind mounts of its node. */
   public List<MountEntry> of(DeviceNumber number) {
-    return entries.stream()
+    String part = " " + number + " ";
+    return lines.stream()
+        .filter(line -> line.contains(part) || line.contains("tmpfs "))
+        .map(MountInfo::parse)
         .filter(entry -> entry.number().equals(number) || isNodeMount(entry, number))
         .toList();
   }

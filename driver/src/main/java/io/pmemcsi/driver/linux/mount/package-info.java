@@ -1,6 +1,6 @@
 /**
- * Filesystems and mounts: what is on a device, mkfs with the options that DAX and huge pages need,
- * the mount table, mounting and unmounting.
+ * Filesystems and mounts: mkfs with the options that DAX and huge pages need, the mount table,
+ * mounting and unmounting.
  *
  * <p>Start reading at {@link io.pmemcsi.driver.linux.mount.Mounts} and {@link
  * io.pmemcsi.driver.linux.mount.FilesystemType}.

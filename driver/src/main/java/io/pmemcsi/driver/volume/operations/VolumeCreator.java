@@ -169,7 +169,7 @@ public final class VolumeCreator {
   /** Undoes a failed creation; what cannot be undone stays recorded, for a retry. */
   private void rollBack(VolumeRecord volume, RuntimeException reason) {
     try {
-      Cancellation.shielded(
+      Cancellation.uncancellable(
           () -> {
             interrupted.refuseRunning(volume); // a command that could not be killed goes on
             volumes.manager(volume).delete(volume.id(), false);

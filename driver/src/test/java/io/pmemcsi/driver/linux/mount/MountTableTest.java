@@ -59,6 +59,24 @@ class MountTableTest {
   }
 
   @Test
+  void namesMayHaveCarriageReturns() {
+    MountTable table = MountTable.parse("90 27 7:3 / /mnt/a\rb rw - ext4 /dev/x rw\n");
+
+    assertThat(table.at(Path.of("/mnt/a\rb"))).isPresent();
+    assertThat(table.entries()).hasSize(1);
+  }
+
+  @Test
+  void namesMayHaveCharactersThatTakeSeveralBytes() {
+    MountTable table = MountTable.parse("90 27 7:3 / /mnt/\u00e4 rw - ext4 /dev/x rw\n");
+
+    assertThat(table.of(new DeviceNumber(7, 3)))
+        .extracting(MountEntry::mountPoint)
+        .containsExactly(Path.of("/mnt/\u00e4"));
+    assertThat(table.at(Path.of("/mnt/\u00e4"))).isPresent();
+  }
+
+  @Test
   void whatIsNotMountedIsNotFound() {
     assertThat(TABLE.at(Path.of("/pods"))).isEmpty();
   }
@@ -66,7 +84,7 @@ class MountTableTest {
   @Test
   void brokenLinesAreNamed() {
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> MountTable.parse("24 27 0:6 / /dev rw"))
+        .isThrownBy(() -> MountTable.parse("24 27 0:6 / /dev rw").entries())
         .withMessageContaining("24 27");
   }
 

@@ -107,7 +107,7 @@ class ResumedCreationTest {
 
   private AuditReport start() {
     return Audit.repair(
-        ledger, devices, new NodeState(new MountTable(List.of()), Map.of(), List.of(), Map.of()));
+        ledger, devices, new NodeState(MountTable.parse(""), Map.of(), List.of(), Map.of()));
   }
 
   @Test
