@@ -1,5 +1,6 @@
 package io.pmemcsi.driver;
 
+import io.pmemcsi.base.error.UsageException;
 import io.pmemcsi.base.http.ListenAddress;
 import io.pmemcsi.base.names.DriverName;
 import io.pmemcsi.driver.csi.Endpoint;
@@ -8,7 +9,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * All that the flags of the node driver say.
+ * The settings of the driver on a node; the flags of the program have the same names.
  *
  * @param pmemPercentage how much of the memory the driver may use, in the modes that can be limited
  * @param metricsListen where metrics are served, if at all
@@ -24,12 +25,12 @@ public record DriverSettings(
     String metricsPath) {
 
   public DriverSettings {
-    if (nodeId.isBlank()) {
-      throw new IllegalArgumentException("the node id is empty, give it with -nodeid");
-    }
     if (pmemPercentage < 0 || pmemPercentage > 100) {
-      throw new IllegalArgumentException(
-          "pmemPercentage %d is not between 0 and 100".formatted(pmemPercentage));
+      throw new UsageException("-pmemPercentage=%d is outside 0 to 100".formatted(pmemPercentage));
+    }
+    if (!metricsPath.startsWith("/")) {
+      throw new UsageException(
+          "-metricsPath=%s is no path: it starts with a slash".formatted(metricsPath));
     }
   }
 

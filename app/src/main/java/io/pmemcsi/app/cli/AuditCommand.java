@@ -4,7 +4,7 @@ import io.pmemcsi.driver.NodeDriver;
 import io.pmemcsi.driver.audit.AuditReport;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 
 /** {@code pmem-csi driver audit}. */
 @Command(
@@ -15,10 +15,10 @@ import picocli.CommandLine.Mixin;
           + " nothing. Give it the flags of the driver; the exit code is 1 where something does not"
           + " fit.%n"
     })
-final class AuditCommand implements Callable<Integer> {
+final class AuditCommand implements Callable<Integer>, HasFlags {
 
-  @Mixin private final DriverFlags flags = new DriverFlags();
-  @Mixin private final LogFlags log = new LogFlags();
+  private final DriverFlags flags = new DriverFlags();
+  private final LogFlags log = new LogFlags();
 
   private final CliEnvironment surroundings;
 
@@ -27,9 +27,15 @@ final class AuditCommand implements Callable<Integer> {
   }
 
   @Override
+  public void addOptions(CommandSpec command) {
+    PicocliOptions.add(command, flags.group(), 1);
+    PicocliOptions.add(command, log.group(), 100);
+  }
+
+  @Override
   public Integer call() {
     log.apply();
-    AuditReport report = NodeDriver.audit(flags.settings(surroundings).node());
+    AuditReport report = NodeDriver.audit(flags.settings(surroundings).driver());
     surroundings.out().println(report);
     return report.open().isEmpty() ? 0 : 1;
   }

@@ -1,60 +1,50 @@
 package io.pmemcsi.app.cli;
 
-import io.pmemcsi.app.settings.DriverSettings;
+import io.pmemcsi.app.settings.DriverProgramSettings;
 import io.pmemcsi.app.settings.Flag;
 import io.pmemcsi.base.file.FilePath;
 import io.pmemcsi.controller.ControllerSettings;
 import io.pmemcsi.controller.ControllerSettings.CertificateFiles;
-import java.util.Optional;
 import java.util.UUID;
-import picocli.CommandLine.Option;
 
 /** The flags that only {@code -mode=controller} has. */
-final class ControllerFlags implements PlainFlags {
-
-  @Option(
-      names = "--certFile",
-      paramLabel = "FILE",
-      order = 13,
-      description =
+final class ControllerFlags {
+  private static final FlagDefinition CERT_FILE =
+      FlagDefinition.of(
+          "--certFile",
+          "FILE",
+          "pmem-controller.pem",
           "Certificate for -schedulerListen in PEM format, read again when it changes (default"
-              + " pmem-controller.pem).")
-  private String certFile = "pmem-controller.pem";
-
-  @Option(
-      names = "--keyFile",
-      paramLabel = "FILE",
-      order = 14,
-      description = "Its key (default pmem-controller-key.pem).")
-  private String keyFile = "pmem-controller-key.pem";
+              + " pmem-controller.pem).");
+  private static final FlagDefinition KEY_FILE =
+      FlagDefinition.of(
+          "--keyFile",
+          "FILE",
+          "pmem-controller-key.pem",
+          "Its key (default pmem-controller-key.pem).");
 
   /** Deployments name the CA of that certificate. Clients are not verified, so it is not read. */
-  @Option(names = "--caFile", hidden = true)
-  private String caFile = "";
+  private static final FlagDefinition CA_FILE = FlagDefinition.hidden("--caFile");
 
-  @Override
-  public Optional<Runnable> setting(String name, String value) {
-    return switch (name) {
-      case "--certFile" -> Optional.of(() -> certFile = value);
-      case "--keyFile" -> Optional.of(() -> keyFile = value);
-      case "--caFile" -> Optional.of(() -> caFile = value);
-      default -> Optional.empty();
-    };
+  private final FlagGroup flags = new FlagGroup(CERT_FILE, KEY_FILE, CA_FILE);
+
+  FlagGroup group() {
+    return flags;
   }
 
   /** The part that the controller needs. */
-  ControllerSettings settings(DriverSettings driver, CliEnvironment surroundings) {
+  ControllerSettings settings(DriverProgramSettings program, CliEnvironment surroundings) {
     return new ControllerSettings(
-        driver.driverName(),
+        program.driver().driverName(),
         surroundings.variable("POD_NAMESPACE"),
         surroundings.variable("HOSTNAME") + "_" + UUID.randomUUID(),
-        driver.nodeSelector().labels(),
-        driver.schedulerListen(),
-        driver.insecureSchedulerListen(),
+        program.nodeSelector().labels(),
+        program.schedulerListen(),
+        program.insecureSchedulerListen(),
         new CertificateFiles(
-            Flag.required("-certFile", certFile, FilePath::parse),
-            Flag.required("-keyFile", keyFile, FilePath::parse)),
-        driver.metricsListen(),
-        driver.metricsPath());
+            Flag.required("-certFile", flags.value(CERT_FILE), FilePath::parse),
+            Flag.required("-keyFile", flags.value(KEY_FILE), FilePath::parse)),
+        program.driver().metricsListen(),
+        program.driver().metricsPath());
   }
 }

@@ -1,7 +1,7 @@
 package io.pmemcsi.app.cli;
 
 import io.pmemcsi.app.convert.NodeConversion;
-import io.pmemcsi.app.settings.DriverSettings;
+import io.pmemcsi.app.settings.DriverProgramSettings;
 import io.pmemcsi.base.version.Version;
 import io.pmemcsi.controller.ControllerProgram;
 import io.pmemcsi.controller.ControllerSettings;
@@ -15,7 +15,6 @@ import java.util.concurrent.Callable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
@@ -35,7 +34,7 @@ import picocli.CommandLine.Spec;
           + " ~/.kube/config); POD_NAMESPACE is the namespace of the driver, for controller only;"
           + " TERMINATION_LOG_PATH is a file for the reason of a failure."
     })
-final class DriverCommand implements Callable<Integer> {
+final class DriverCommand implements Callable<Integer>, HasFlags {
 
   private static final Logger LOG = LoggerFactory.getLogger(DriverCommand.class);
 
@@ -45,9 +44,9 @@ final class DriverCommand implements Callable<Integer> {
   /** Callers find out only after some time that a replica is not there for them any more. */
   private static final Duration CONTROLLER_GRACE = Duration.ofSeconds(5);
 
-  @Mixin private final DriverFlags flags = new DriverFlags();
-  @Mixin private final ControllerFlags controllerFlags = new ControllerFlags();
-  @Mixin private final LogFlags log = new LogFlags();
+  private final DriverFlags flags = new DriverFlags();
+  private final ControllerFlags controllerFlags = new ControllerFlags();
+  private final LogFlags log = new LogFlags();
 
   @Spec
   @SuppressWarnings("NullAway.Init") // set by picocli before anything is called
@@ -61,7 +60,14 @@ final class DriverCommand implements Callable<Integer> {
 
   /** Takes a command line of the simplest form; false when picocli has to look at it. */
   boolean takes(List<String> arguments) {
-    return PlainFlags.set(arguments, List.of(flags, controllerFlags, log));
+    return FlagGroup.parse(arguments, List.of(flags.group(), controllerFlags.group(), log.group()));
+  }
+
+  @Override
+  public void addOptions(CommandSpec command) {
+    PicocliOptions.add(command, flags.group(), 1);
+    PicocliOptions.add(command, controllerFlags.group(), 50);
+    PicocliOptions.add(command, log.group(), 100);
   }
 
   @Override
@@ -74,17 +80,18 @@ final class DriverCommand implements Callable<Integer> {
   }
 
   int run(Runnable warning) throws Exception {
-    DriverSettings settings = flags.settings(surroundings);
+    DriverProgramSettings settings = flags.settings(surroundings);
     log.apply();
     switch (settings.mode()) {
       case NODE -> {
         sayStarted(settings, warning);
-        UntilStopped.run(() -> NodeDriver.start(settings.node()), GRACE, DriverCommand::sayStopped);
+        UntilStopped.run(
+            () -> NodeDriver.start(settings.driver()), GRACE, DriverCommand::sayStopped);
       }
       case FORCE_CONVERT_RAW_NAMESPACES -> {
         sayStarted(settings, warning);
         NodeConversion.run(settings, Kubeconfig.read(settings.kubeconfig(), surroundings));
-        // whoever ends here is started again by its DaemonSet until that has seen the new labels
+        // the DaemonSet restarts a pod that ends here until it has seen the new labels
         UntilStopped.run(() -> () -> {}, Duration.ZERO, DriverCommand::sayStopped);
       }
       case WEBHOOKS, CONTROLLER -> runController(settings, warning);
@@ -92,7 +99,7 @@ final class DriverCommand implements Callable<Integer> {
     return 0;
   }
 
-  private void runController(DriverSettings settings, Runnable warning) throws Exception {
+  private void runController(DriverProgramSettings settings, Runnable warning) throws Exception {
     ControllerSettings controller = controllerFlags.settings(settings, surroundings);
     Optional<KubeconfigContent> kubeconfig = Kubeconfig.read(settings.kubeconfig(), surroundings);
     sayStarted(settings, warning);
@@ -104,7 +111,7 @@ final class DriverCommand implements Callable<Integer> {
         DriverCommand::sayStopped);
   }
 
-  private static void sayStarted(DriverSettings settings, Runnable warning) {
+  private static void sayStarted(DriverProgramSettings settings, Runnable warning) {
     LOG.atInfo()
         .addKeyValue("version", Version.current())
         .addKeyValue("mode", settings.mode())

@@ -5,11 +5,9 @@ import io.pmemcsi.base.log.LogFormat;
 import io.pmemcsi.base.log.Logging;
 import io.pmemcsi.base.log.Verbosity;
 import java.util.List;
-import java.util.Optional;
-import picocli.CommandLine.Option;
 
 /** The flags about log output that operator and driver share. */
-final class LogFlags implements PlainFlags {
+final class LogFlags {
 
   /** Accepted without a word: they ask for what is done anyway. */
   static final List<String> ALWAYS_SO =
@@ -28,34 +26,26 @@ final class LogFlags implements PlainFlags {
           "--add_dir_header",
           "--one_output");
 
-  @Option(
-      names = {"-v", "--v"},
-      paramLabel = "LEVEL",
-      order = 100,
-      description =
-          "Log level: 3 for production, 4 adds commands, 5 adds their output (default 3).")
-  private String verbosity = "3";
+  private static final FlagDefinition VERBOSITY =
+      new FlagDefinition(
+          List.of("-v", "--v"),
+          "LEVEL",
+          "3",
+          "Log level: 3 for production, 4 adds commands, 5 adds their output (default 3).");
+  private static final FlagDefinition FORMAT =
+      FlagDefinition.of(
+          "--logging-format", "FORMAT", "text", "Form of log lines: text or json (default text).");
 
-  @Option(
-      names = "--logging-format",
-      paramLabel = "FORMAT",
-      order = 101,
-      description = "Form of log lines: text or json (default text).")
-  private String format = "text";
+  private final FlagGroup flags = new FlagGroup(VERBOSITY, FORMAT);
 
-  @Override
-  public Optional<Runnable> setting(String name, String value) {
-    return switch (name) {
-      case "-v", "--v" -> Optional.of(() -> verbosity = value);
-      case "--logging-format" -> Optional.of(() -> format = value);
-      default -> Optional.empty();
-    };
+  FlagGroup group() {
+    return flags;
   }
 
   /** Starts logging as asked for. */
   void apply() {
-    LogFormat form = LogFormat.parse(format);
-    Logging.configure(form, Flag.required("-v", verbosity, LogFlags::verbosity));
+    LogFormat form = LogFormat.parse(flags.value(FORMAT));
+    Logging.configure(form, Flag.required("-v", flags.value(VERBOSITY), LogFlags::verbosity));
   }
 
   private static Verbosity verbosity(String text) {

@@ -25,10 +25,10 @@ import picocli.CommandLine.Spec;
           + " container (default pmem-csi-operator), whose image drivers get;"
           + " TERMINATION_LOG_PATH is a file for the reason of a failure."
     })
-final class OperatorCommand implements Callable<Integer> {
+final class OperatorCommand implements Callable<Integer>, HasFlags {
 
   @Mixin private final OperatorFlags flags = new OperatorFlags();
-  @Mixin private final LogFlags log = new LogFlags();
+  private final LogFlags log = new LogFlags();
 
   @Spec
   @SuppressWarnings("NullAway.Init") // set by picocli before anything is called
@@ -38,6 +38,11 @@ final class OperatorCommand implements Callable<Integer> {
 
   OperatorCommand(CliEnvironment surroundings) {
     this.surroundings = surroundings;
+  }
+
+  @Override
+  public void addOptions(CommandSpec command) {
+    PicocliOptions.add(command, log.group(), 100);
   }
 
   @Override

@@ -101,8 +101,9 @@ public final class Program implements Runnable {
     }
   }
 
-  private static CommandLine withRetired(Object command, List<String> names) {
+  private static CommandLine withRetired(HasFlags command, List<String> names) {
     CommandLine line = new CommandLine(command);
+    command.addOptions(line.getCommandSpec());
     RetiredFlags.accept(line.getCommandSpec(), LogFlags.ALWAYS_SO);
     RetiredFlags.accept(line.getCommandSpec(), LogFlags.WITHOUT_EFFECT);
     RetiredFlags.accept(line.getCommandSpec(), names);

@@ -1,7 +1,7 @@
 package io.pmemcsi.app.convert;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.pmemcsi.app.settings.DriverSettings;
+import io.pmemcsi.app.settings.DriverProgramSettings;
 import io.pmemcsi.app.settings.NodeSelector;
 import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.base.names.DriverName;
@@ -34,10 +34,14 @@ public final class NodeConversion {
    *
    * @param kubeconfig empty for the pod's own account
    */
-  public static void run(DriverSettings settings, Optional<KubeconfigContent> kubeconfig) {
+  public static void run(DriverProgramSettings settings, Optional<KubeconfigContent> kubeconfig) {
     RawNamespaces namespaces = new RawNamespaces();
     try (KubernetesClient client = ApiAccess.client(kubeconfig)) {
-      new NodeConversion(client, settings.nodeId(), settings.driverName(), settings.nodeSelector())
+      new NodeConversion(
+              client,
+              settings.driver().nodeId(),
+              settings.driver().driverName(),
+              settings.nodeSelector())
           .run(namespaces::convert, namespaces::explain);
     }
   }

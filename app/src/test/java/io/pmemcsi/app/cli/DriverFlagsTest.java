@@ -3,12 +3,13 @@ package io.pmemcsi.app.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.pmemcsi.app.settings.DriverSettings;
+import io.pmemcsi.app.settings.DriverProgramSettings;
 import io.pmemcsi.app.settings.Mode;
 import io.pmemcsi.app.settings.NodeSelector;
 import io.pmemcsi.base.error.UsageException;
 import io.pmemcsi.base.http.ListenAddress;
 import io.pmemcsi.base.names.DriverName;
+import io.pmemcsi.driver.DriverSettings;
 import io.pmemcsi.driver.csi.Endpoint;
 import io.pmemcsi.driver.device.DeviceMode;
 import java.io.InputStream;
@@ -22,30 +23,28 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 
 class DriverFlagsTest {
 
   @Command
-  private static final class Line {
-    @Mixin private final DriverFlags flags = new DriverFlags();
-  }
+  private static final class Empty {}
 
   @Test
   void defaultsAreThoseOfTheDocumentation() {
     assertThat(settings(Map.of()))
         .isEqualTo(
-            new DriverSettings(
+            new DriverProgramSettings(
                 Mode.NODE,
-                new DriverName("pmem-csi.intel.com"),
-                "nodeid",
-                new Endpoint(Path.of("/tmp/pmem-csi.sock")),
-                DeviceMode.LVM,
-                Path.of("/var/lib/pmem-csi.intel.com"),
-                100,
+                new DriverSettings(
+                    new DriverName("pmem-csi.intel.com"),
+                    "nodeid",
+                    new Endpoint(Path.of("/tmp/pmem-csi.sock")),
+                    Path.of("/var/lib/pmem-csi.intel.com"),
+                    DeviceMode.LVM,
+                    100,
+                    Optional.empty(),
+                    "/metrics"),
                 new NodeSelector(Map.of()),
-                Optional.empty(),
-                "/metrics",
                 Optional.empty(),
                 Optional.empty(),
                 Optional.empty()));
@@ -53,7 +52,7 @@ class DriverFlagsTest {
 
   @Test
   void everyFlagHasItsEffect() {
-    DriverSettings settings =
+    DriverProgramSettings settings =
         settings(
             Map.of("KUBECONFIG", "/k"),
             "-mode=webhooks",
@@ -71,17 +70,18 @@ class DriverFlagsTest {
 
     assertThat(settings)
         .isEqualTo(
-            new DriverSettings(
+            new DriverProgramSettings(
                 Mode.WEBHOOKS,
-                new DriverName("second.example.org"),
-                "worker-1",
-                new Endpoint(Path.of("/csi/csi.sock")),
-                DeviceMode.DIRECT,
-                Path.of("/state"),
-                50,
+                new DriverSettings(
+                    new DriverName("second.example.org"),
+                    "worker-1",
+                    new Endpoint(Path.of("/csi/csi.sock")),
+                    Path.of("/state"),
+                    DeviceMode.DIRECT,
+                    50,
+                    Optional.of(new ListenAddress("", 10010)),
+                    "/m"),
                 new NodeSelector(Map.of("storage", "pmem")),
-                Optional.of(new ListenAddress("", 10010)),
-                "/m",
                 Optional.of(new ListenAddress("", 8000)),
                 Optional.of(new ListenAddress("127.0.0.1", 8001)),
                 Optional.of(Path.of("/k"))));
@@ -89,7 +89,7 @@ class DriverFlagsTest {
 
   @Test
   void stateOfASecondDriverLiesApart() {
-    assertThat(settings(Map.of(), "-drivername=second.example.org").statePath())
+    assertThat(settings(Map.of(), "-drivername=second.example.org").driver().statePath())
         .isEqualTo(Path.of("/var/lib/second.example.org"));
   }
 
@@ -104,6 +104,7 @@ class DriverFlagsTest {
         "-endpoint=csi.sock | endpoint \"csi.sock\" is not a Unix socket",
         "-endpoint= | endpoint \"\" is not a Unix socket",
         "-deviceManager=raid | -deviceManager=raid: use lvm, direct or file",
+        "-pmemPercentage=half | -pmemPercentage=half: not a whole number",
         "-pmemPercentage=-1 | -pmemPercentage=-1 is outside 0 to 100",
         "-pmemPercentage=101 | -pmemPercentage=101 is outside 0 to 100",
         "-metricsListen=10010 | -metricsListen=10010: \"10010\" is no address",
@@ -121,12 +122,14 @@ class DriverFlagsTest {
         .hasMessageStartingWith(message);
   }
 
-  private static DriverSettings settings(Map<String, String> environment, String... arguments) {
-    Line line = new Line();
-    CommandLine parser = new CommandLine(line);
+  private static DriverProgramSettings settings(
+      Map<String, String> environment, String... arguments) {
+    DriverFlags flags = new DriverFlags();
+    CommandLine parser = new CommandLine(new Empty());
+    PicocliOptions.add(parser.getCommandSpec(), flags.group(), 1);
     List<String> normalized = GoFlags.normalize(Arrays.asList(arguments), parser);
     parser.parseArgs(normalized.toArray(String[]::new));
-    return line.flags.settings(
+    return flags.settings(
         new CliEnvironment(environment, InputStream.nullInputStream(), System.out, System.err));
   }
 }

@@ -107,8 +107,7 @@ class ProgramTest {
         "driver -logging-format=xml | -logging-format=xml is unknown: use text or json",
         "driver -mode=nope | -mode=nope is unknown: use node or controller or webhooks or"
             + " force-convert-raw-namespaces",
-        "driver -pmemPercentage=half | Invalid value for option '--pmemPercentage': 'half' is not"
-            + " an int",
+        "driver -pmemPercentage=half | -pmemPercentage=half: not a whole number",
         "driver -pmemPercentage=5 -pmemPercentage=101 | -pmemPercentage=101 is outside",
         "operator -leader-election=maybe | Invalid value for option '--leader-election'",
         "operator -image=a\tb | -image=a\tb: no image can be called so: write a name such as",
