@@ -2,6 +2,7 @@ package io.pmemcsi.app;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
 import static com.tngtech.archunit.library.GeneralCodingRules.NO_CLASSES_SHOULD_USE_JAVA_UTIL_LOGGING;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
@@ -121,18 +122,67 @@ class ArchitectureTest {
           .resideInAPackage("io.pmemcsi.testbed..");
 
   @ArchTest
-  static final ArchRule THE_ENGINE_KNOWS_NO_DRIVER =
+  static final ArchRule APPLY_KNOWS_NO_KIND =
       noClasses()
           .that()
           .resideInAPackage("io.pmemcsi.operator.apply..")
           .should()
           .dependOnClassesThat()
+          .resideInAnyPackage("io.pmemcsi.operator.kinds..", "io.pmemcsi.api..");
+
+  @ArchTest
+  static final ArchRule THE_SKELETON_KNOWS_NO_KIND =
+      noClasses()
+          .that()
+          .resideInAPackage("io.pmemcsi.operator.controller..")
+          .should()
+          .dependOnClassesThat()
           .resideInAnyPackage(
-              "io.pmemcsi.operator.kinds.pmem..",
-              "io.pmemcsi.operator.legacy..",
-              "io.pmemcsi.operator.kinds.template..",
-              "io.pmemcsi.api..")
-          .allowEmptyShould(true);
+              "io.pmemcsi.operator.kinds..",
+              "io.pmemcsi.operator.pmemdriver..",
+              "io.pmemcsi.operator.rollout..",
+              "io.pmemcsi.api..");
+
+  @ArchTest
+  static final ArchRule KINDS_DO_NOT_KNOW_EACH_OTHER =
+      slices().matching("io.pmemcsi.operator.kinds.(*)..").should().notDependOnEachOther();
+
+  @ArchTest
+  static final ArchRule OPERATOR_PACKAGES_POINT_DOWNWARDS =
+      layeredArchitecture()
+          .consideringOnlyDependenciesInLayers()
+          .layer("entrances")
+          .definedBy("io.pmemcsi.operator.runtime..", "io.pmemcsi.operator.tools..")
+          .layer("kinds")
+          .definedBy("io.pmemcsi.operator.kinds..")
+          .layer("driver model")
+          .definedBy("io.pmemcsi.operator.pmemdriver..")
+          .layer("skeleton")
+          .definedBy("io.pmemcsi.operator.controller..", "io.pmemcsi.operator.rollout..")
+          .layer("cluster")
+          .definedBy(
+              "io.pmemcsi.operator.apply..",
+              "io.pmemcsi.operator.objects..",
+              "io.pmemcsi.operator.certs..",
+              "io.pmemcsi.operator.deletion..",
+              "io.pmemcsi.operator.metrics..",
+              "io.pmemcsi.operator.usage..")
+          .layer("facts")
+          .definedBy("io.pmemcsi.operator.facts..")
+          .whereLayer("entrances")
+          .mayNotBeAccessedByAnyLayer()
+          .whereLayer("kinds")
+          .mayOnlyBeAccessedByLayers("entrances")
+          .whereLayer("driver model")
+          .mayOnlyBeAccessedByLayers("kinds")
+          .whereLayer("skeleton")
+          .mayOnlyBeAccessedByLayers("entrances", "kinds", "driver model")
+          .whereLayer("cluster")
+          .mayOnlyBeAccessedByLayers("entrances", "kinds", "driver model", "skeleton");
+
+  @ArchTest
+  static final ArchRule OPERATOR_PACKAGES_HAVE_NO_CYCLES =
+      slices().matching("io.pmemcsi.operator.(*)..").should().beFreeOfCycles();
 
   @ArchTest
   static final ArchRule SETTINGS_ARE_PURE =

@@ -15,10 +15,10 @@ import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
 import io.pmemcsi.api.pmem.PmemSettings;
 import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.embedded.EmbeddedKubernetes;
-import io.pmemcsi.operator.OperatorOptions;
-import io.pmemcsi.operator.OperatorProgram;
-import io.pmemcsi.operator.Rendering;
 import io.pmemcsi.operator.facts.ClusterProbe;
+import io.pmemcsi.operator.runtime.OperatorOptions;
+import io.pmemcsi.operator.runtime.OperatorProgram;
+import io.pmemcsi.operator.tools.render.Rendering;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -202,7 +202,8 @@ final class OperatorDemo {
   private static OperatorProgram operator(KubernetesClient client) {
     return OperatorProgram.start(
         client,
-        new OperatorOptions(Optional.empty(), Optional.of(IMAGE), Optional.empty(), false),
+        new OperatorOptions(
+            Optional.empty(), Optional.of(IMAGE), Optional.empty(), false, Optional.empty()),
         Map.of("WATCH_NAMESPACE", NAMESPACE),
         Clock.systemUTC());
   }

@@ -12,7 +12,8 @@ import io.pmemcsi.embedded.fault.RandomFaults;
 import io.pmemcsi.embedded.fault.RequestFault.Moment;
 import io.pmemcsi.embedded.fault.SeenRequest;
 import io.pmemcsi.operator.facts.ClusterProbe;
-import io.pmemcsi.operator.kinds.pmem.PmemReconciler;
+import io.pmemcsi.operator.kinds.pmem.PmemKind;
+import io.pmemcsi.operator.tools.render.Rendering;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -193,7 +194,7 @@ class CrashIT {
                 write -> {
                   if (!write.verb().equals("create")
                       || !write.plural().equals(foreign.getPlural())
-                      || !PmemReconciler.FIELD_MANAGER.equals(write.query().get("fieldManager"))) {
+                      || !PmemKind.FIELD_MANAGER.equals(write.query().get("fieldManager"))) {
                     return;
                   }
                   if (appearing.compareAndSet(false, true)) {
@@ -217,7 +218,7 @@ class CrashIT {
             HasMetadata kept = world.client().resource(foreign).get();
             assertThat(kept.getMetadata().getOwnerReferences()).isEmpty();
             assertThat(kept.getMetadata().getManagedFields())
-                .noneMatch(entry -> PmemReconciler.FIELD_MANAGER.equals(entry.getManager()));
+                .noneMatch(entry -> PmemKind.FIELD_MANAGER.equals(entry.getManager()));
           }
         });
   }

@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.KubernetesVersion;
 import io.pmemcsi.operator.tools.install.OperatorInstallation;
+import io.pmemcsi.operator.tools.render.Rendering;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

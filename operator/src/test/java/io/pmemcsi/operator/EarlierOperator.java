@@ -16,7 +16,8 @@ import io.pmemcsi.operator.apply.Engine;
 import io.pmemcsi.operator.apply.Owner;
 import io.pmemcsi.operator.apply.OwnershipLabels;
 import io.pmemcsi.operator.facts.ClusterFacts;
-import io.pmemcsi.operator.kinds.pmem.PmemReconciler;
+import io.pmemcsi.operator.kinds.pmem.PmemKind;
+import io.pmemcsi.operator.tools.render.Rendering;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -33,7 +34,7 @@ record EarlierOperator(TestDriver driver, ClusterFacts facts) {
     PmemCSIDeployment resource = driver.self().get();
     new Engine(
             new OwnershipLabels(PmemCSIDeployment.GROUP),
-            PmemReconciler.FIELD_MANAGER,
+            PmemKind.FIELD_MANAGER,
             client.getKubernetesSerialization())
         .apply(Owner.of(resource), blueprint(resource), new WithoutCaches(driver, client));
   }
@@ -113,7 +114,7 @@ record EarlierOperator(TestDriver driver, ClusterFacts facts) {
     private HasMetadata write(HasMetadata wanted) {
       return client
           .resource(wanted)
-          .fieldManager(PmemReconciler.FIELD_MANAGER)
+          .fieldManager(PmemKind.FIELD_MANAGER)
           .forceConflicts()
           .serverSideApply();
     }

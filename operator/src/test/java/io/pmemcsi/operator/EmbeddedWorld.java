@@ -10,6 +10,8 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.pmemcsi.embedded.EmbeddedKubernetes;
 import io.pmemcsi.embedded.fault.Faults;
 import io.pmemcsi.embedded.fault.SeenRequest;
+import io.pmemcsi.operator.runtime.OperatorOptions;
+import io.pmemcsi.operator.runtime.OperatorProgram;
 import io.pmemcsi.testbed.kubernetes.Clients;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -57,7 +59,12 @@ final class EmbeddedWorld implements AutoCloseable {
         Optional.of(
             OperatorProgram.start(
                 forOperator,
-                new OperatorOptions(Optional.empty(), Optional.of(IMAGE), Optional.empty(), false),
+                new OperatorOptions(
+                    Optional.empty(),
+                    Optional.of(IMAGE),
+                    Optional.empty(),
+                    false,
+                    Optional.empty()),
                 Map.of("WATCH_NAMESPACE", NAMESPACE),
                 Clock.systemUTC()));
   }

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.Pod;
+import io.pmemcsi.operator.runtime.OperatorOptions;
+import io.pmemcsi.operator.runtime.OperatorProgram;
 import io.pmemcsi.operator.tools.install.OperatorInstallation;
 import io.pmemcsi.testbed.kubernetes.Definitions;
 import io.pmemcsi.testbed.kubernetes.Kubectl;
@@ -63,7 +65,8 @@ class InstallIT {
     try (var operator =
         OperatorProgram.start(
             sandbox.clientAs(NAMESPACE, OperatorInstallation.NAME),
-            new OperatorOptions(Optional.empty(), Optional.empty(), Optional.empty(), true),
+            new OperatorOptions(
+                Optional.empty(), Optional.empty(), Optional.empty(), true, Optional.empty()),
             InstalledOperator.environment(pod),
             Clock.systemUTC())) {
       assertThat(operator.metricsPort()).isEmpty();

@@ -3,34 +3,27 @@ package io.pmemcsi.operator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
+import io.fabric8.kubernetes.api.model.apps.DaemonSetBuilder;
 import io.pmemcsi.api.pmem.DeploymentCondition;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
-import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
 import io.pmemcsi.embedded.fault.EventFault;
 import io.pmemcsi.embedded.fault.FaultPlan;
 import io.pmemcsi.embedded.fault.SeenEvent;
-import io.pmemcsi.operator.controller.StatusPublisher;
-import io.pmemcsi.operator.events.EventMessage;
-import io.pmemcsi.operator.events.EventWriter;
-import io.pmemcsi.operator.metrics.OperatorMetrics;
-import io.prometheus.metrics.model.registry.PrometheusRegistry;
-import java.time.Clock;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The operator watches its resources several times: as those that it looks after, as neighbours of
- * each other, and as neighbours of drivers from templates. One watch may be behind the others.
+ * The operator watches its resources several times: as those that it reconciles, as peers of each
+ * other, and as peers of drivers from templates. One watch may lag behind the others.
  */
 class LateWatchesIT {
 
@@ -42,7 +35,7 @@ class LateWatchesIT {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 2})
-  void clashComesAndGoesWhicheverWatchIsLate(int which) {
+  void conflictStartsAndEndsWhicheverWatchLags(int which) {
     try (var world = new EmbeddedWorld()) {
       var watches = new ConcurrentSkipListSet<Long>();
       world.faults().follow(onWatchOfResources(watches, Optional.empty()));
@@ -80,54 +73,92 @@ class LateWatchesIT {
     }
   }
 
-  /** What was told is not told again because a cache does not show it yet. */
+  /** The operator compares with the status that it wrote last, whatever the informer shows. */
   @Test
-  void statusIsAnnouncedOnceAlsoWhenTheCacheIsLate() {
+  void pmemStatusFollowsThePodsWhileTheInformerLags() {
     try (var world = new EmbeddedWorld()) {
-      PmemCSIDeployment late = create(world, ONE, "test/one");
-      var publisher =
-          new StatusPublisher<PmemCSIDeployment, PmemCSIDeploymentStatus, String>(
-              new Phases(),
-              new EventWriter(world.client(), "test", Clock.systemUTC()),
-              new OperatorMetrics(new PrometheusRegistry(), "test"),
-              Clock.systemUTC());
-
-      publisher.publish(late, "Initializing", world.client());
-      publisher.publish(late, "Running", world.client());
-      publisher.publish(late, "Running", world.client());
-
-      assertThat(world.client().v1().events().inNamespace("default").list().getItems())
-          .extracting(Event::getReason)
-          .containsExactlyInAnyOrder("Initializing", "Running");
+      world.start();
+      create(world, ONE, "test/one");
+      followsThePods(
+          world,
+          "pmemcsideployments",
+          "one-example-com-node",
+          () ->
+              world
+                  .client()
+                  .resources(PmemCSIDeployment.class)
+                  .withName(ONE)
+                  .get()
+                  .getStatus()
+                  .phaseOrNew()
+                  .equals("Running"));
     }
   }
 
-  /** A status that is nothing but a phase, and an event for each change of it. */
-  private static final class Phases
-      implements StatusPublisher.StatusMapper<PmemCSIDeploymentStatus, String> {
-
-    @Override
-    public PmemCSIDeploymentStatus next(
-        PmemCSIDeploymentStatus previous, String found, Instant now) {
-      return new PmemCSIDeploymentStatus(
-          found, null, 1L, List.of(), List.of(), List.of(), null, null);
+  @Test
+  void templateStatusFollowsThePodsWhileTheInformerLags() {
+    try (var world = new EmbeddedWorld()) {
+      world.start();
+      var driver = new TemplateResource(world.client(), EmbeddedWorld.NAMESPACE, "late");
+      driver.create(
+          """
+          apiVersion: csidriver.storage.openshift.io/v1alpha1
+          kind: CSIDriverDeployment
+          metadata: {name: late}
+          spec:
+            driverName: late.example.com
+            driverSocket: /csi/csi.sock
+            driverPerNodeTemplate:
+              spec:
+                containers:
+                  - {name: driver, image: driver, securityContext: {privileged: true}}
+          """);
+      followsThePods(
+          world,
+          "csidriverdeployments",
+          "late-node",
+          () ->
+              driver
+                  .status()
+                  .condition("Available")
+                  .filter(condition -> condition.status().equals("True"))
+                  .isPresent());
     }
+  }
 
-    @Override
-    public List<EventMessage> announcements(
-        PmemCSIDeploymentStatus previous, PmemCSIDeploymentStatus next) {
-      return List.of(EventMessage.normal(next.phaseOrNew(), ""));
+  /** Back and forth: compared with an outdated status, the way back would seem to be known. */
+  private static void followsThePods(
+      EmbeddedWorld world, String plural, String daemonSet, BooleanSupplier available) {
+    var workload =
+        world.client().apps().daemonSets().inNamespace(EmbeddedWorld.NAMESPACE).withName(daemonSet);
+    await().atMost(LIMIT).until(() -> workload.get() != null);
+    world.awaitQuiet();
+    world
+        .faults()
+        .follow(
+            new FaultPlan() {
+              @Override
+              public EventFault onEvent(SeenEvent event) {
+                return event.plural().equals(plural) ? new EventFault.Drop() : EventFault.NONE;
+              }
+            });
+    for (int ready : new int[] {1, 0, 1, 0}) {
+      workload.editStatus(
+          found ->
+              new DaemonSetBuilder(found)
+                  .withNewStatus()
+                  .withObservedGeneration(found.getMetadata().getGeneration())
+                  .withDesiredNumberScheduled(1)
+                  .withCurrentNumberScheduled(1)
+                  .withUpdatedNumberScheduled(1)
+                  .withNumberReady(ready)
+                  .endStatus()
+                  .build());
+      await("ready pods: " + ready)
+          .atMost(LIMIT)
+          .until(() -> available.getAsBoolean() == (ready == 1));
     }
-
-    @Override
-    public String occasion(PmemCSIDeploymentStatus previous) {
-      return previous.phaseOrNew();
-    }
-
-    @Override
-    public String phase(PmemCSIDeploymentStatus status) {
-      return status.phaseOrNew();
-    }
+    world.faults().clear();
   }
 
   private static FaultPlan onWatchOfResources(NavigableSet<Long> seen, Optional<Long> late) {

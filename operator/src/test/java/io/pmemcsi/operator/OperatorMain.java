@@ -1,5 +1,8 @@
 package io.pmemcsi.operator;
 
+import io.pmemcsi.operator.runtime.KubeconfigContent;
+import io.pmemcsi.operator.runtime.OperatorOptions;
+import io.pmemcsi.operator.runtime.OperatorProgram;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
@@ -23,7 +26,8 @@ final class OperatorMain {
             Optional.of(new KubeconfigContent(kubeconfig, Files.readString(kubeconfig))),
             Optional.of(InstalledOperator.IMAGE),
             Optional.empty(),
-            true),
+            true,
+            Optional.empty()),
         Map.of("WATCH_NAMESPACE", arguments[1]),
         failure -> Runtime.getRuntime().halt(1));
     new CountDownLatch(1).await();

@@ -10,7 +10,8 @@ import io.fabric8.kubernetes.api.model.storage.CSIDriverBuilder;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.KubernetesVersion;
-import io.pmemcsi.operator.kinds.pmem.PmemReconciler;
+import io.pmemcsi.operator.kinds.pmem.PmemKind;
+import io.pmemcsi.operator.tools.render.Rendering;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.util.List;
 import java.util.Map;
@@ -58,7 +59,7 @@ class PmemDriftIT extends OneOperator {
     driver.awaitPhase("Failed");
     assertThat(driver.status().reason())
         .contains("Role \"%s-external-provisioner-cfg\"".formatted(driver.prefix()))
-        .contains("was not made for this resource");
+        .contains("was not created for this resource");
     assertThat(client.resource(foreign).get().getMetadata().getResourceVersion())
         .isEqualTo(foreign.getMetadata().getResourceVersion());
     assertThat(driver.daemonSet().get()).isNull();
@@ -93,7 +94,7 @@ class PmemDriftIT extends OneOperator {
                   .contains(
                       "%s \"%s\"".formatted(object.getKind(), object.getMetadata().getName()));
               assertThat(client.resource(object).get().getMetadata().getManagedFields())
-                  .noneMatch(entry -> PmemReconciler.FIELD_MANAGER.equals(entry.getManager()));
+                  .noneMatch(entry -> PmemKind.FIELD_MANAGER.equals(entry.getManager()));
             });
     assertThat(operator.writes().stream().skip(before))
         .noneMatch(write -> write.startsWith("DELETE"));

@@ -14,8 +14,11 @@ import io.pmemcsi.api.template.DriverCondition;
 import io.pmemcsi.embedded.EmbeddedKubernetes;
 import io.pmemcsi.operator.facts.ClusterProbe;
 import io.pmemcsi.operator.kinds.template.OperatorConfig;
+import io.pmemcsi.operator.runtime.OperatorOptions;
+import io.pmemcsi.operator.runtime.OperatorProgram;
 import io.pmemcsi.operator.tools.diff.Preview;
 import io.pmemcsi.operator.tools.diff.ResourceDiff;
+import io.pmemcsi.operator.tools.render.Rendering;
 import io.pmemcsi.testbed.kubernetes.Clients;
 import java.time.Clock;
 import java.util.Map;
@@ -163,7 +166,7 @@ class PreviewTest {
     assertThat(preview("deviceMode: lvm").describe())
         .contains(
             "ServiceAccount \"preview-example-com-node-setup\" in namespace \"pmem-csi\": exists,"
-                + " but was not made for this resource");
+                + " but was not created for this resource");
   }
 
   private ResourceDiff preview(String spec) {
@@ -178,7 +181,8 @@ class PreviewTest {
   private OperatorProgram operator() {
     return OperatorProgram.start(
         client,
-        new OperatorOptions(Optional.empty(), Optional.of(IMAGE), Optional.empty(), false),
+        new OperatorOptions(
+            Optional.empty(), Optional.of(IMAGE), Optional.empty(), false, Optional.empty()),
         Map.of("WATCH_NAMESPACE", NAMESPACE),
         Clock.systemUTC());
   }

@@ -158,7 +158,7 @@ class TemplateDeletionIT extends OneOperator {
             .withProvisioner(driverName())
             .build());
     driver.create();
-    driver.awaitSyncError("exists, but was not made for this resource");
+    driver.awaitSyncError("exists, but was not created for this resource");
     HasMetadata earlier =
         driver.rendered().stream().filter(DaemonSet.class::isInstance).findFirst().orElseThrow();
     earlier.getMetadata().setLabels(Map.of());

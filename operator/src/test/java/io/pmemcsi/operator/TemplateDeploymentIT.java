@@ -16,6 +16,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.pmemcsi.api.template.Child;
 import io.pmemcsi.api.template.DriverCondition;
 import io.pmemcsi.operator.facts.ClusterProbe;
+import io.pmemcsi.operator.tools.render.Rendering;
 import io.pmemcsi.testbed.kubernetes.FakeNodes;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.time.Duration;

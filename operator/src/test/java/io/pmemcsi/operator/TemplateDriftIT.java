@@ -312,7 +312,7 @@ class TemplateDriftIT extends OneOperator {
       driver.awaitSyncError(
           "%s \"%s\"".formatted(object.getKind(), object.getMetadata().getName()));
     }
-    driver.awaitSyncError("exists, but was not made for this resource");
+    driver.awaitSyncError("exists, but was not created for this resource");
     driver.awaitNotAvailable("has not started yet");
     driver.delete();
     assertThat(foreign)

@@ -22,6 +22,8 @@ import io.pmemcsi.embedded.fault.RequestFault;
 import io.pmemcsi.embedded.fault.RequestFault.Moment;
 import io.pmemcsi.embedded.fault.SeenRequest;
 import io.pmemcsi.operator.TemplateWorld.Subject;
+import io.pmemcsi.operator.runtime.OperatorOptions;
+import io.pmemcsi.operator.runtime.OperatorProgram;
 import io.pmemcsi.testbed.kubernetes.Clients;
 import java.nio.ByteBuffer;
 import java.time.Clock;
@@ -319,7 +321,11 @@ class TemplateFaultsIT {
               OperatorProgram.start(
                   with,
                   new OperatorOptions(
-                      Optional.empty(), Optional.of("image:one"), Optional.empty(), false),
+                      Optional.empty(),
+                      Optional.of("image:one"),
+                      Optional.empty(),
+                      false,
+                      Optional.empty()),
                   Map.of("WATCH_NAMESPACE", NAMESPACE),
                   Clock.systemUTC(),
                   QUICK));

@@ -16,6 +16,8 @@ import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.pmemcsi.api.template.CSIDriverDeployment;
 import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.embedded.EmbeddedKubernetes;
+import io.pmemcsi.operator.runtime.OperatorOptions;
+import io.pmemcsi.operator.runtime.OperatorProgram;
 import io.pmemcsi.testbed.kubernetes.Clients;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -12,6 +12,8 @@ import io.fabric8.kubernetes.client.http.BasicBuilder;
 import io.fabric8.kubernetes.client.http.HttpRequest;
 import io.fabric8.kubernetes.client.http.Interceptor;
 import io.pmemcsi.operator.TemplateWorld.Subject;
+import io.pmemcsi.operator.runtime.OperatorOptions;
+import io.pmemcsi.operator.runtime.OperatorProgram;
 import io.pmemcsi.operator.tools.install.OperatorInstallation;
 import io.pmemcsi.testbed.kubernetes.Clients;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
@@ -87,7 +89,8 @@ class TemplateRefusalsIT {
     OperatorProgram operator =
         OperatorProgram.start(
             limited,
-            new OperatorOptions(Optional.empty(), Optional.of("any"), Optional.empty(), false),
+            new OperatorOptions(
+                Optional.empty(), Optional.of("any"), Optional.empty(), false, Optional.empty()),
             Map.of("WATCH_NAMESPACE", sandbox.namespace()),
             Clock.systemUTC(),
             TemplateFaultsIT.QUICK);

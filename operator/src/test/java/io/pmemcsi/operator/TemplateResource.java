@@ -16,6 +16,7 @@ import io.pmemcsi.api.template.CSIDriverDeployment;
 import io.pmemcsi.api.template.CSIDriverDeploymentStatus;
 import io.pmemcsi.api.template.DriverCondition;
 import io.pmemcsi.operator.facts.ClusterProbe;
+import io.pmemcsi.operator.tools.render.Rendering;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;

@@ -10,6 +10,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.pmemcsi.api.template.CSIDriverDeployment;
+import io.pmemcsi.operator.tools.render.Rendering;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;

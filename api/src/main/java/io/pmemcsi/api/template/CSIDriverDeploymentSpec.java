@@ -132,4 +132,9 @@ public record CSIDriverDeploymentSpec(
     storageClassTemplates =
         storageClassTemplates == null ? null : List.copyOf(storageClassTemplates);
   }
+
+  /** Whether there is a controller, valid or not. */
+  public boolean hasController() {
+    return driverControllerTemplate != null && !driverControllerTemplate.isNull();
+  }
 }

@@ -7,7 +7,7 @@ import io.pmemcsi.app.settings.Flag;
 import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.base.error.UsageException;
 import io.pmemcsi.base.file.FilePath;
-import io.pmemcsi.operator.KubeconfigContent;
+import io.pmemcsi.operator.runtime.KubeconfigContent;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,8 +1,8 @@
 package io.pmemcsi.app.cli;
 
 import io.pmemcsi.app.settings.OperatorSettings;
-import io.pmemcsi.operator.OperatorOptions;
-import io.pmemcsi.operator.OperatorProgram;
+import io.pmemcsi.operator.runtime.OperatorOptions;
+import io.pmemcsi.operator.runtime.OperatorProgram;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;

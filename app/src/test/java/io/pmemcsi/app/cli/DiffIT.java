@@ -20,8 +20,8 @@ import io.fabric8.kubernetes.api.model.storage.StorageClass;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.api.template.CSIDriverDeployment;
-import io.pmemcsi.operator.OperatorOptions;
-import io.pmemcsi.operator.OperatorProgram;
+import io.pmemcsi.operator.runtime.OperatorOptions;
+import io.pmemcsi.operator.runtime.OperatorProgram;
 import io.pmemcsi.testbed.kubernetes.Definitions;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
@@ -118,7 +118,8 @@ class DiffIT {
         .create();
 
     assertThat(diff("lvm", 3)).isEqualTo(1);
-    assertThat(out()).contains("was not made for this resource: the operator would write nothing");
+    assertThat(out())
+        .contains("was not created for this resource: the operator would write nothing");
   }
 
   @Test
@@ -249,7 +250,8 @@ class DiffIT {
   /** Lets a real operator do its work, and leave. */
   private void settle(String yaml, Callable<Boolean> settled) {
     var options =
-        new OperatorOptions(Optional.empty(), Optional.of(IMAGE), Optional.empty(), false);
+        new OperatorOptions(
+            Optional.empty(), Optional.of(IMAGE), Optional.empty(), false, Optional.empty());
     HasMetadata resource = client.getKubernetesSerialization().unmarshal(yaml);
     client.resource(resource).create();
     sandbox.cleanUp(() -> delete(resource));

@@ -1,7 +1,7 @@
 package io.pmemcsi.bench.operator;
 
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
-import io.pmemcsi.operator.OperatorProgram;
+import io.pmemcsi.operator.runtime.OperatorProgram;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.process.ChildProcess;
 import java.io.IOException;

@@ -7,7 +7,7 @@ import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.pmemcsi.api.template.CSIDriverDeployment;
 import io.pmemcsi.bench.Benchmark;
 import io.pmemcsi.bench.Figure;
-import io.pmemcsi.operator.Rendering;
+import io.pmemcsi.operator.tools.render.Rendering;
 import io.pmemcsi.testbed.kubernetes.Cluster;
 import io.pmemcsi.testbed.kubernetes.Definitions;
 import io.pmemcsi.testbed.process.ChildProcess;

@@ -10,11 +10,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
 /**
- * Tells when the SDK is done with a resource that is gone. It keeps books by name. Where a
- * reconciler is called for the end of a resource, all that was heard meanwhile of another one of
- * that name is lost with it; where the SDK itself takes the finalizer off, it takes that other one
- * for the one that is gone. Either way nobody would look at that one before its next change. Only
- * the interface for metrics tells of this moment.
+ * Reports when JOSDK's cleanup after a deleted resource is done. JOSDK tracks resources by name; if
+ * one is recreated during cleanup, its events are dropped. {@code cleanupDoneFor} is the only hook
+ * afterwards, so the resource is requeued there.
  */
 public final class CleanupListener implements Metrics {
 

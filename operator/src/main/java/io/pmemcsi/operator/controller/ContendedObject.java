@@ -4,20 +4,20 @@ import io.pmemcsi.operator.apply.DriftBackoff;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Objects that others set back each time that we have mended them: who does it, what to do. */
-public final class ContendedObject {
+/** Describes objects whose drift another controller causes again after each repair. */
+final class ContendedObject {
 
   private ContendedObject() {}
 
-  public static String describe(List<DriftBackoff.Contention> contentions) {
+  static String describe(List<DriftBackoff.Contention> contentions) {
     return contentions.stream().map(ContendedObject::describe).collect(Collectors.joining("; "))
-        + ": let it leave the object alone, or set here what it wants; it is now set back every"
+        + ": let it leave the object alone, or set here what it wants; the drift is now reverted every"
         + " %d seconds only".formatted(DriftBackoff.INTERVAL.toSeconds());
   }
 
   private static String describe(DriftBackoff.Contention contention) {
     return contention.managers().isEmpty()
-        ? "%s is deleted again and again (the audit log of the API server tells by whom)"
+        ? "%s is deleted again and again (the audit log of the API server shows by whom)"
             .formatted(contention.object())
         : "%s is changed again and again by %s"
             .formatted(

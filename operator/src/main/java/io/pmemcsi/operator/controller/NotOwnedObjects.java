@@ -2,8 +2,6 @@ package io.pmemcsi.operator.controller;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.pmemcsi.api.pmem.PmemCSIDeployment;
-import io.pmemcsi.api.template.CSIDriverDeployment;
 import io.pmemcsi.operator.apply.DesiredState;
 import io.pmemcsi.operator.apply.ObjectRef;
 import io.pmemcsi.operator.apply.Owner;
@@ -13,34 +11,29 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
-/** Objects in the way which were not made for a resource: whose they are, and what to do. */
-public final class NotOwnedObjects {
+/**
+ * Describes objects of desired names that were not created for the resource.
+ *
+ * @param everyKind the ownership labels of every kind, by which the owner is found
+ */
+record NotOwnedObjects(List<OwnershipLabels> everyKind) {
 
-  private static final List<String> ANNOTATIONS =
-      Stream.of(PmemCSIDeployment.GROUP, CSIDriverDeployment.GROUP)
-          .map(domain -> new OwnershipLabels(domain).ownerAnnotation())
-          .toList();
-
-  private NotOwnedObjects() {}
-
-  /** Reads the objects once more, because only they say to whom they belong. */
-  public static String describe(
+  /** Reads the objects once more: only they show their owner. */
+  String describe(
       HasMetadata resource,
       List<ObjectRef> objects,
-      DesiredState blueprint,
+      DesiredState desired,
       KubernetesClient client) {
     String self = name(Owner.of(resource));
     return objects.stream()
-        .map(object -> describe(self, object, find(object, blueprint, client)))
+        .map(object -> describe(self, object, find(object, desired, client)))
         .collect(Collectors.joining("\n"));
   }
 
-  private static String describe(
-      String self, ObjectRef object, Optional<? extends HasMetadata> found) {
+  private String describe(String self, ObjectRef object, Optional<? extends HasMetadata> found) {
     return found
-        .flatMap(NotOwnedObjects::owner)
+        .flatMap(this::owner)
         .map(
             owner ->
                 owner.equals(self)
@@ -50,18 +43,18 @@ public final class NotOwnedObjects {
                         .formatted(object, owner))
         .orElseGet(
             () ->
-                ("%s: exists, but was not made for this resource; remove it or choose another"
+                ("%s: exists, but was not created for this resource; remove it or choose another"
                         + " name")
                     .formatted(object));
   }
 
-  /** Of another resource, or of an earlier one of the same name and kind that left it behind. */
-  private static Optional<String> owner(HasMetadata object) {
+  /** Of another resource, or of a deleted one of the same name and kind. */
+  private Optional<String> owner(HasMetadata object) {
     Map<String, String> annotations = object.getMetadata().getAnnotations();
     return annotations == null
         ? Optional.empty()
-        : ANNOTATIONS.stream()
-            .map(annotations::get)
+        : everyKind.stream()
+            .map(labels -> annotations.get(labels.ownerAnnotation()))
             .filter(Objects::nonNull)
             .map(text -> text.split("/", -1))
             .filter(parts -> parts.length == 3)
@@ -80,8 +73,8 @@ public final class NotOwnedObjects {
   }
 
   private static Optional<HasMetadata> find(
-      ObjectRef object, DesiredState blueprint, KubernetesClient client) {
-    return blueprint.objects().stream()
+      ObjectRef object, DesiredState desired, KubernetesClient client) {
+    return desired.objects().stream()
         .filter(wanted -> ObjectRef.of(wanted).isSameObjectAs(object))
         .findFirst()
         .flatMap(wanted -> Optional.ofNullable(client.resource(wanted).get()));

@@ -8,38 +8,45 @@ import io.javaoperatorsdk.operator.processing.event.source.controller.ResourceEv
 import io.javaoperatorsdk.operator.processing.event.source.inbound.SimpleInboundEventSource;
 import org.jspecify.annotations.Nullable;
 
-/** Wakes a reconciler where no watch does. */
-public final class RequeueSource<R extends HasMetadata> extends SimpleInboundEventSource<R> {
+/** Triggers a reconciliation where no watch does. */
+final class RequeueSource<R extends HasMetadata> extends SimpleInboundEventSource<R> {
 
   private volatile @Nullable IndexerResourceCache<R> resources;
 
-  public RequeueSource() {
-    super("wake-ups");
+  RequeueSource() {
+    super("requeue");
   }
 
-  /** From where to know which resources there are: the reconciler's own cache. */
-  public void know(IndexerResourceCache<R> cache) {
+  /** The reconciler's own cache shows which resources exist. */
+  void observe(IndexerResourceCache<R> cache) {
     resources = cache;
   }
 
-  /** Has a resource looked at, although nothing of it changed. */
-  public void wake(R resource) {
-    propagateEvent(ResourceID.fromResource(resource));
+  /** Reconciles a resource although nothing of it changed. */
+  void requeue(ResourceID id) {
+    propagateEvent(id);
   }
 
-  /** Has a resource looked at that is there, whatever became of one of its name before. */
-  public void lookIfThere(ResourceID id) {
+  void requeueAll() {
     IndexerResourceCache<R> known = resources;
     if (known != null) {
-      known.get(id).ifPresent(this::appeared);
+      known.list(_ -> true).map(ResourceID::fromResource).forEach(this::requeue);
+    }
+  }
+
+  /** Reconciles the resource of this name, whatever happened to an earlier one of that name. */
+  void requeueIfPresent(ResourceID id) {
+    IndexerResourceCache<R> known = resources;
+    if (known != null) {
+      known.get(id).ifPresent(this::added);
     }
   }
 
   /**
-   * As if the watch had shown it just now: any other event is dropped for what is not known, or is
-   * taken for the one that is gone.
+   * As if the watch had just shown it: JOSDK drops any other event for a resource that it does not
+   * know, or relates it to the deleted one.
    */
-  private void appeared(R resource) {
+  private void added(R resource) {
     if (isRunning()) {
       getEventHandler()
           .handleEvent(

@@ -8,18 +8,18 @@ import org.jspecify.annotations.Nullable;
 /**
  * The pods of a workload, as its controller counts them.
  *
- * @param wanted how many there shall be
+ * @param desired how many the workload asks for
  * @param updated how many are of the newest revision
- * @param ready how many are ready, of whatever revision
- * @param total how many there are
+ * @param ready how many are ready, of any revision
+ * @param total how many exist
  */
-public record WorkloadState(int wanted, int updated, int ready, int total) {
+public record WorkloadState(int desired, int updated, int ready, int total) {
 
-  /** Empty until the controller has seen the newest template: older counts say nothing. */
+  /** Empty until the controller has observed the newest template: older counts say nothing. */
   public static Optional<WorkloadState> of(DaemonSet workload) {
     var status = workload.getStatus();
     return status == null
-            || !seen(workload.getMetadata().getGeneration(), status.getObservedGeneration())
+            || !observed(workload.getMetadata().getGeneration(), status.getObservedGeneration())
         ? Optional.empty()
         : Optional.of(
             new WorkloadState(
@@ -29,12 +29,12 @@ public record WorkloadState(int wanted, int updated, int ready, int total) {
                 number(status.getCurrentNumberScheduled())));
   }
 
-  /** Empty until the controller has seen the newest template: older counts say nothing. */
+  /** Empty until the controller has observed the newest template: older counts say nothing. */
   public static Optional<WorkloadState> of(Deployment workload) {
     var status = workload.getStatus();
     Integer replicas = workload.getSpec().getReplicas();
     return status == null
-            || !seen(workload.getMetadata().getGeneration(), status.getObservedGeneration())
+            || !observed(workload.getMetadata().getGeneration(), status.getObservedGeneration())
         ? Optional.empty()
         : Optional.of(
             new WorkloadState(
@@ -44,7 +44,7 @@ public record WorkloadState(int wanted, int updated, int ready, int total) {
                 number(status.getReplicas())));
   }
 
-  private static boolean seen(@Nullable Long generation, @Nullable Long observed) {
+  private static boolean observed(@Nullable Long generation, @Nullable Long observed) {
     return observed != null && generation != null && observed >= generation;
   }
 

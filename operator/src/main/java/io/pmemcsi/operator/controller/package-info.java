@@ -1,9 +1,7 @@
 /**
- * What every reconciler does beside its own work: tell what it found ({@link
- * io.pmemcsi.operator.controller.StatusPublisher}), tell what went wrong ({@link
- * io.pmemcsi.operator.controller.ErrorReporter}), look after a driver whose deletion is held back
- * ({@link io.pmemcsi.operator.controller.BlockedDeletion}) and count its pods ({@link
- * io.pmemcsi.operator.controller.WorkloadState}). It knows no kind of resource.
+ * The one skeleton for every kind: observe, decide, act, report. {@link
+ * io.pmemcsi.operator.controller.DriverReconciler} goes this way, {@link
+ * io.pmemcsi.operator.controller.DriverKind} is what a kind plugs in. This package knows no kind.
  */
 @NullMarked
 package io.pmemcsi.operator.controller;

@@ -15,88 +15,68 @@ import io.fabric8.kubernetes.api.model.rbac.RoleBindingBuilder;
 import io.fabric8.kubernetes.api.model.rbac.RoleBuilder;
 import io.fabric8.kubernetes.api.model.storage.CSIDriver;
 import io.fabric8.kubernetes.api.model.storage.CSIDriverBuilder;
-import io.pmemcsi.api.pmem.PmemSettings;
 import io.pmemcsi.operator.apply.DesiredState;
-import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.ServedApi;
+import io.pmemcsi.operator.pmemdriver.ControllerCertificates;
+import io.pmemcsi.operator.pmemdriver.ControllerPods;
+import io.pmemcsi.operator.pmemdriver.ControllerServices;
+import io.pmemcsi.operator.pmemdriver.NodePods;
+import io.pmemcsi.operator.pmemdriver.NodeRbac;
+import io.pmemcsi.operator.pmemdriver.NodeSetup;
+import io.pmemcsi.operator.pmemdriver.PmemModel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Every object of a driver, from its settings and the facts about the cluster. */
-public final class PmemDesiredState {
-
-  /** Pods are refused while the webhook does not answer. */
-  static final String MUST_ANSWER = "Fail";
-
-  private static final String MAY_ANSWER = "Ignore";
+/** Every object of a driver with provisioning on every node. */
+final class PmemDesiredState {
 
   private PmemDesiredState() {}
 
-  /** As far as it can be told without looking at a cluster. */
-  public static DesiredState assumed(PmemSettings settings, ClusterFacts facts) {
-    return of(
-        settings,
-        facts,
-        PmemCertificates.assumed(settings),
-        PmemCertificates.assumedSecrets(settings, facts),
-        true);
-  }
-
   /**
-   * Computes the objects; nothing is looked up.
+   * Computes the objects, in the order in which to write them.
    *
    * @param certificates those of the controller; without any there is no controller
-   */
-  public static DesiredState of(
-      PmemSettings settings, ClusterFacts facts, Optional<ControllerCertificates> certificates) {
-    return of(settings, facts, certificates, List.of(), true);
-  }
-
-  /**
-   * Computes the objects with what a cluster shows besides the facts.
-   *
-   * @param answering whether the webhook answers, so that it may be made a must
+   * @param answering whether the webhook has answered, so that pods may depend on it
    */
   static DesiredState of(
-      PmemSettings settings,
-      ClusterFacts facts,
+      PmemModel driver,
       Optional<ControllerCertificates> certificates,
       List<HasMetadata> secrets,
       boolean answering) {
-    var driver = new PmemModel(settings, facts);
-    var wanted = new ArrayList<HasMetadata>();
-    wanted.add(csiDriver(driver));
-    wanted.addAll(new NodeRbac(driver).objects());
-    wanted.addAll(secrets);
-    certificates.ifPresent(with -> addController(driver, with, answering, wanted));
-    wanted.add(new NodePods(driver).daemonSet());
-    wanted.addAll(new NodeSetup(driver).objects());
-    return new DesiredState(wanted, formerly(driver));
+    var desired = new ArrayList<HasMetadata>();
+    desired.add(csiDriver(driver));
+    desired.addAll(new NodeRbac(driver).objects());
+    desired.addAll(secrets);
+    certificates.ifPresent(found -> addController(driver, found, answering, desired));
+    desired.add(new NodePods(driver).daemonSet());
+    desired.addAll(new NodeSetup(driver).objects());
+    return new DesiredState(desired, legacyObjects(driver));
   }
 
   private static void addController(
       PmemModel driver,
       ControllerCertificates certificates,
       boolean answering,
-      List<HasMetadata> wanted) {
-    var controller = new Controller(driver, certificates);
+      List<HasMetadata> desired) {
+    var pods = new ControllerPods(driver, certificates);
     var services = new ControllerServices(driver, certificates);
-    wanted.addAll(controller.access());
-    wanted.add(services.scheduler());
+    desired.addAll(pods.rbac());
+    desired.add(services.scheduler());
     Optional<String> failurePolicy =
         switch (driver.settings().mutatePods()) {
-          case ALWAYS -> Optional.of(answering ? MUST_ANSWER : MAY_ANSWER);
-          case TRY -> Optional.of(MAY_ANSWER);
+          case ALWAYS ->
+              Optional.of(answering ? ControllerServices.FAIL : ControllerServices.IGNORE);
+          case TRY -> Optional.of(ControllerServices.IGNORE);
           case NEVER -> Optional.empty();
         };
-    // OpenShift makes the certificate for the webhook's service, so it is needed in any case
+    // OpenShift issues the certificate for the webhook's service, so it is needed in any case
     if (failurePolicy.isPresent() || certificates.issuedByOpenShift()) {
-      wanted.add(services.webhook());
+      desired.add(services.webhook());
     }
-    wanted.add(controller.deployment());
-    failurePolicy.ifPresent(policy -> wanted.add(services.configuration(policy)));
+    desired.add(pods.deployment());
+    failurePolicy.ifPresent(policy -> desired.add(services.configuration(policy)));
   }
 
   private static CSIDriver csiDriver(PmemModel driver) {
@@ -117,25 +97,25 @@ public final class PmemDesiredState {
   }
 
   /**
-   * What earlier releases made, with nothing but an owner reference to show for it; a resource may
-   * have been theirs. They made what the controller needs whether there was one or not.
+   * What earlier releases created, with an owner reference as the only sign of ownership. They
+   * created what the controller needs whether there was one or not.
    */
-  private static List<HasMetadata> formerly(PmemModel driver) {
+  private static List<HasMetadata> legacyObjects(PmemModel driver) {
     var names = driver.names();
     return List.of(
-        new StatefulSetBuilder().withMetadata(former(driver, names.controller())).build(),
-        new DeploymentBuilder().withMetadata(former(driver, names.controller())).build(),
-        new ServiceBuilder().withMetadata(former(driver, names.controller())).build(),
-        new ServiceBuilder().withMetadata(former(driver, names.name("metrics"))).build(),
-        new ServiceBuilder().withMetadata(former(driver, names.schedulerService())).build(),
-        new ServiceBuilder().withMetadata(former(driver, names.webhookService())).build(),
-        new SecretBuilder().withMetadata(former(driver, names.name("registry-secrets"))).build(),
-        new SecretBuilder().withMetadata(former(driver, names.name("node-secrets"))).build(),
-        new ConfigMapBuilder().withMetadata(former(driver, names.controller())).build(),
-        new ServiceAccountBuilder().withMetadata(former(driver, names.webhooksAccount())).build(),
-        new RoleBuilder().withMetadata(former(driver, names.webhooksRole())).build(),
-        new RoleBindingBuilder().withMetadata(former(driver, names.webhooksRoleBinding())).build(),
-        new RoleBindingBuilder().withMetadata(former(driver, names.openshiftRoleBinding())).build(),
+        new StatefulSetBuilder().withMetadata(named(driver, names.controller())).build(),
+        new DeploymentBuilder().withMetadata(named(driver, names.controller())).build(),
+        new ServiceBuilder().withMetadata(named(driver, names.controller())).build(),
+        new ServiceBuilder().withMetadata(named(driver, names.name("metrics"))).build(),
+        new ServiceBuilder().withMetadata(named(driver, names.schedulerService())).build(),
+        new ServiceBuilder().withMetadata(named(driver, names.webhookService())).build(),
+        new SecretBuilder().withMetadata(named(driver, names.name("registry-secrets"))).build(),
+        new SecretBuilder().withMetadata(named(driver, names.name("node-secrets"))).build(),
+        new ConfigMapBuilder().withMetadata(named(driver, names.controller())).build(),
+        new ServiceAccountBuilder().withMetadata(named(driver, names.webhooksAccount())).build(),
+        new RoleBuilder().withMetadata(named(driver, names.webhooksRole())).build(),
+        new RoleBindingBuilder().withMetadata(named(driver, names.webhooksRoleBinding())).build(),
+        new RoleBindingBuilder().withMetadata(named(driver, names.openshiftRoleBinding())).build(),
         new ClusterRoleBuilder()
             .withMetadata(PmemModel.clusterWide(names.webhooksClusterRole(), Map.of()))
             .build(),
@@ -147,7 +127,7 @@ public final class PmemDesiredState {
             .build());
   }
 
-  private static ObjectMeta former(PmemModel driver, String name) {
+  private static ObjectMeta named(PmemModel driver, String name) {
     return driver.namespaced(name, Map.of());
   }
 }

@@ -1,8 +1,7 @@
 /**
- * {@code PmemCSIDeployment}: from the checked resource and the facts about the cluster to the
- * wanted objects, the status and the events, all of it without asking anybody. Start reading with
- * {@link io.pmemcsi.operator.kinds.pmem.PmemDesiredState}; {@link
- * io.pmemcsi.operator.kinds.pmem.PmemReconciler} is where it meets a cluster.
+ * PmemCSIDeployment, pmem-csi.intel.com/v1beta1: from its spec to a {@link
+ * io.pmemcsi.operator.pmemdriver.PmemModel}, and which objects make up the driver. Start reading
+ * with {@link io.pmemcsi.operator.kinds.pmem.PmemKind}.
  */
 @NullMarked
 package io.pmemcsi.operator.kinds.pmem;

@@ -1,23 +1,16 @@
 package io.pmemcsi.operator.kinds.template;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
-import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBindingBuilder;
-import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBuilder;
-import io.fabric8.kubernetes.api.model.rbac.RoleBinding;
-import io.fabric8.kubernetes.api.model.rbac.RoleBindingBuilder;
-import io.fabric8.kubernetes.api.model.rbac.RoleBuilder;
-import io.fabric8.kubernetes.api.model.rbac.Subject;
-import io.fabric8.kubernetes.api.model.rbac.SubjectBuilder;
 import io.pmemcsi.operator.facts.ServedApi;
+import io.pmemcsi.operator.objects.Rbac;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
 /**
- * Accounts and their rights, split by job: the sidecars that talk to the API server all run in the
- * controller pod, so only its account gets rights. The pods on the nodes run under an account of
- * their own that may do nothing.
+ * Accounts and their permissions: the sidecars that talk to the API server all run in the
+ * controller pod, so only its account gets permissions. The pods on the nodes run under an account
+ * without any.
  *
  * @param ownNodeAccount the one that the user's template for nodes names
  * @param ownControllerAccount the one that the user's template for the controller names
@@ -25,7 +18,6 @@ import java.util.Optional;
 record Accounts(
     TemplateDriver driver, Optional<String> ownNodeAccount, Optional<String> ownControllerAccount) {
 
-  private static final String RBAC = "rbac.authorization.k8s.io";
   private static final String OPENSHIFT_PRIVILEGED = "system:openshift:scc:privileged";
 
   static String nodeAccount(TemplateDriver driver) {
@@ -41,79 +33,47 @@ record Accounts(
     String nodes = ownNodeAccount.orElse(nodeAccount(driver));
     var accounts = new ArrayList<>(List.of(nodes));
     if (ownNodeAccount.isEmpty()) {
-      objects.add(account(nodes));
+      objects.add(Rbac.account(driver.namespaced(nodes)));
     }
     if (driver.settings().controllerTemplate().isPresent()) {
       String controller = ownControllerAccount.orElse(controllerAccount(driver));
       if (ownControllerAccount.isEmpty()) {
-        objects.add(account(controller));
+        objects.add(Rbac.account(driver.namespaced(controller)));
       }
       if (!accounts.contains(controller)) {
         accounts.add(controller);
       }
-      addRights(controller, objects);
+      addPermissions(controller, objects);
     }
     if (driver.facts().serves(ServedApi.OPENSHIFT_SECURITY)) {
       objects.add(
-          binding(driver.name() + "-privileged", "ClusterRole", OPENSHIFT_PRIVILEGED, accounts));
+          Rbac.bindingToClusterRole(
+              driver.namespaced(driver.name() + "-privileged"), OPENSHIFT_PRIVILEGED, accounts));
     }
     return objects;
   }
 
-  private void addRights(String account, List<HasMetadata> objects) {
-    var rights = new SidecarRbac(driver);
-    if (!rights.areNeeded()) {
+  private void addPermissions(String account, List<HasMetadata> objects) {
+    var permissions = new SidecarRbac(driver);
+    if (!permissions.isNeeded()) {
       return;
     }
     String wide = "csidriverdeployment:%s:%s".formatted(driver.namespace(), driver.name());
     Optional<String> given = driver.config().clusterRoleName();
     if (given.isEmpty()) {
-      objects.add(
-          new ClusterRoleBuilder()
-              .withMetadata(driver.clusterWide(wide))
-              .withRules(rights.inCluster())
-              .build());
+      objects.add(Rbac.clusterRole(driver.clusterWide(wide), permissions.inCluster()));
     }
     objects.add(
-        new ClusterRoleBindingBuilder()
-            .withMetadata(driver.clusterWide(wide))
-            .withNewRoleRef(RBAC, "ClusterRole", given.orElse(wide))
-            .withSubjects(subject(account))
-            .build());
+        Rbac.clusterBinding(
+            driver.clusterWide(wide), given.orElse(wide), driver.namespace(), account));
     String local = "leader-election-" + driver.name();
     Optional<String> givenLocal = driver.config().leaderElectionClusterRoleName();
-    if (givenLocal.isEmpty()) {
+    if (givenLocal.isPresent()) {
       objects.add(
-          new RoleBuilder()
-              .withMetadata(driver.namespaced(local))
-              .withRules(rights.inNamespace())
-              .build());
+          Rbac.bindingToClusterRole(driver.namespaced(local), givenLocal.get(), List.of(account)));
+    } else {
+      objects.add(Rbac.role(driver.namespaced(local), permissions.inNamespace()));
+      objects.add(Rbac.binding(driver.namespaced(local), local, List.of(account)));
     }
-    objects.add(
-        binding(
-            local,
-            givenLocal.isEmpty() ? "Role" : "ClusterRole",
-            givenLocal.orElse(local),
-            List.of(account)));
-  }
-
-  private HasMetadata account(String name) {
-    return new ServiceAccountBuilder().withMetadata(driver.namespaced(name)).build();
-  }
-
-  private RoleBinding binding(String name, String kind, String role, List<String> accounts) {
-    return new RoleBindingBuilder()
-        .withMetadata(driver.namespaced(name))
-        .withNewRoleRef(RBAC, kind, role)
-        .withSubjects(accounts.stream().map(this::subject).toList())
-        .build();
-  }
-
-  private Subject subject(String account) {
-    return new SubjectBuilder()
-        .withKind("ServiceAccount")
-        .withName(account)
-        .withNamespace(driver.namespace())
-        .build();
   }
 }

@@ -1,5 +1,7 @@
 package io.pmemcsi.operator.kinds.template;
 
+import static io.pmemcsi.operator.kinds.template.TemplateCondition.AVAILABLE;
+
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.pmemcsi.api.template.Child;
@@ -11,31 +13,28 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * Whether every wanted pod of the current generation is ready.
+ * Whether every desired pod of the current generation is ready.
  *
  * @param nodes the driver on the nodes
  * @param controller its controller
- * @param hasController whether there shall be one
+ * @param hasController whether one is desired
  */
 record Availability(
     Optional<DaemonSet> nodes, Optional<Deployment> controller, boolean hasController) {
 
-  private record Lack(String reason, String message) {}
+  private record Shortfall(TemplateReason reason, String message) {}
 
   DriverCondition condition() {
-    var lacks = new ArrayList<Lack>();
+    var shortfalls = new ArrayList<Shortfall>();
     if (hasController) {
-      ofController().ifPresent(lacks::add);
+      ofController().ifPresent(shortfalls::add);
     }
-    ofNodes().ifPresent(lacks::add);
-    return lacks.isEmpty()
-        ? TemplateObservedStatus.condition(
-            DriverCondition.AVAILABLE, true, "Ready", "All driver pods are ready.")
-        : TemplateObservedStatus.condition(
-            DriverCondition.AVAILABLE,
-            false,
-            lacks.getFirst().reason(),
-            lacks.stream().map(Lack::message).collect(Collectors.joining("\n")));
+    ofNodes().ifPresent(shortfalls::add);
+    return shortfalls.isEmpty()
+        ? AVAILABLE.isTrue(TemplateReason.READY, "All driver pods are ready.")
+        : AVAILABLE.isFalse(
+            shortfalls.getFirst().reason(),
+            shortfalls.stream().map(Shortfall::message).collect(Collectors.joining("\n")));
   }
 
   /** In the documented order. */
@@ -64,49 +63,52 @@ record Availability(
     return result;
   }
 
-  private Optional<Lack> ofNodes() {
+  private Optional<Shortfall> ofNodes() {
     Optional<WorkloadState> counted = nodes.flatMap(WorkloadState::of);
     if (counted.isEmpty()) {
-      return lack("NotStarted", "The DaemonSet of the driver has not started yet.");
+      return shortfall(
+          TemplateReason.NOT_STARTED, "The DaemonSet of the driver has not started yet.");
     }
     WorkloadState pods = counted.get();
-    if (pods.wanted() == 0) {
-      return lack(
-          "NoNodes",
+    if (pods.desired() == 0) {
+      return shortfall(
+          TemplateReason.NO_NODES,
           "No node fits the node selector, affinity and tolerations of driverPerNodeTemplate.");
     }
-    if (pods.ready() < pods.wanted()) {
-      return lack(
-          "NotReady",
-          "%d of %d driver pods on nodes are ready.".formatted(pods.ready(), pods.wanted()));
+    if (pods.ready() < pods.desired()) {
+      return shortfall(
+          TemplateReason.NOT_READY,
+          "%d of %d driver pods on nodes are ready.".formatted(pods.ready(), pods.desired()));
     }
-    return pods.updated() < pods.wanted()
-        ? lack(
-            "OutdatedNodes",
+    return pods.updated() < pods.desired()
+        ? shortfall(
+            TemplateReason.OUTDATED_NODES,
             "%d of %d driver pods on nodes still run the previous revision."
-                .formatted(pods.wanted() - pods.updated(), pods.wanted()))
+                .formatted(pods.desired() - pods.updated(), pods.desired()))
         : Optional.empty();
   }
 
-  private Optional<Lack> ofController() {
+  private Optional<Shortfall> ofController() {
     Optional<WorkloadState> counted = controller.flatMap(WorkloadState::of);
     if (counted.isEmpty()) {
-      return lack("NotStarted", "The Deployment of the controller has not started yet.");
+      return shortfall(
+          TemplateReason.NOT_STARTED, "The Deployment of the controller has not started yet.");
     }
     WorkloadState pods = counted.get();
-    if (pods.ready() < pods.wanted()) {
-      return lack(
-          "NotReady", "%d of %d controller pods are ready.".formatted(pods.ready(), pods.wanted()));
+    if (pods.ready() < pods.desired()) {
+      return shortfall(
+          TemplateReason.NOT_READY,
+          "%d of %d controller pods are ready.".formatted(pods.ready(), pods.desired()));
     }
-    return pods.updated() < pods.wanted() || pods.total() > pods.wanted()
-        ? lack(
-            "Updating",
+    return pods.updated() < pods.desired() || pods.total() > pods.desired()
+        ? shortfall(
+            TemplateReason.UPDATING,
             "The controller is being updated: %d of its %d pods are of the current revision."
                 .formatted(pods.updated(), pods.total()))
         : Optional.empty();
   }
 
-  private static Optional<Lack> lack(String reason, String message) {
-    return Optional.of(new Lack(reason, message));
+  private static Optional<Shortfall> shortfall(TemplateReason reason, String message) {
+    return Optional.of(new Shortfall(reason, message));
   }
 }

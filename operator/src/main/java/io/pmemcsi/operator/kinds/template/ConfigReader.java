@@ -1,7 +1,7 @@
 package io.pmemcsi.operator.kinds.template;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.pmemcsi.operator.sidecars.Sidecar;
+import io.pmemcsi.operator.objects.Sidecar;
 import io.pmemcsi.operator.yaml.YamlText;
 import java.util.ArrayList;
 import java.util.EnumMap;

@@ -1,108 +1,113 @@
 package io.pmemcsi.operator.kinds.template;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.pmemcsi.api.pmem.PmemCSIDeployment;
+import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.pmemcsi.api.template.CSIDriverDeployment;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Other resources that want the same. Whoever has it keeps it, because volumes may be in use; where
- * nobody has it yet, or nothing in the cluster shows who has it, the older one gets it. The other
- * one is told. Times are counted in whole seconds: within one, the name decides.
+ * Other resources that need the same exclusive name. The resource that has it keeps it, because
+ * volumes may be in use; where none has it yet, or the cluster does not show which one, the older
+ * resource gets it. The other one reports the conflict. Ages count in whole seconds: within one,
+ * the name decides.
  *
- * @param config decides where sockets lie
- * @param holders of names in the whole cluster
+ * @param config decides where sockets are
+ * @param owners of names in the whole cluster
  */
-record Conflicts(OperatorConfig config, NameOwners holders) {
+record Conflicts(OperatorConfig config, NameOwners owners) {
 
   private static final Comparator<HasMetadata> BY_AGE =
       Comparator.comparing((HasMetadata one) -> text(one.getMetadata().getCreationTimestamp()))
           .thenComparing(one -> text(one.getMetadata().getNamespace()))
           .thenComparing(one -> text(one.getMetadata().getName()));
 
-  /** One line for each other resource that is in the way. */
-  List<String> of(
+  /**
+   * A conflict that a resource has lost.
+   *
+   * @param winner the resource that has the name
+   */
+  record Conflict(ResourceID winner, String message) {}
+
+  /**
+   * What keeps a resource from being deployed, by the age of the others.
+   *
+   * @param peers resources of the same kind
+   * @param sameDriver resources of other kinds with the same driver name
+   */
+  List<Conflict> of(
       CSIDriverDeployment resource,
-      Collection<CSIDriverDeployment> others,
-      Optional<PmemCSIDeployment> sameNamedPmem) {
-    var lines = new ArrayList<String>();
-    others.stream()
-        .filter(other -> !isSame(other, resource))
+      Collection<CSIDriverDeployment> peers,
+      Collection<? extends HasMetadata> sameDriver) {
+    var conflicts = new ArrayList<Conflict>();
+    peers.stream()
+        .filter(peer -> !isSame(peer, resource))
         .sorted(BY_AGE)
         .forEach(
-            other -> {
-              List<String> lost = won(other, resource);
+            peer -> {
+              List<String> lost = won(peer, resource);
               if (!lost.isEmpty()) {
-                lines.add(line(lost, title(other), isOlder(other, resource)));
+                conflicts.add(conflict(lost, peer, isOlder(peer, resource)));
               }
             });
     String driverName = ExclusiveNames.of(resource, config).driverName();
-    sameNamedPmem
-        .filter(pmem -> isOlder(pmem, resource))
-        .filter(_ -> !isHeldBy(holders.ofDriver(driverName), resource))
-        .ifPresent(
-            pmem ->
-                lines.add(
-                    line(
-                        List.of("the driver name \"%s\"".formatted(driverName)),
-                        "PmemCSIDeployment \"%s\"".formatted(pmem.getMetadata().getName()),
-                        true)));
-    return lines;
+    sameDriver.stream()
+        .filter(other -> isOlder(other, resource))
+        .filter(_ -> !isOwnedBy(owners.ofDriver(driverName), resource))
+        .sorted(BY_AGE)
+        .forEach(
+            other ->
+                conflicts.add(
+                    conflict(
+                        List.of("the driver name \"%s\"".formatted(driverName)), other, true)));
+    return conflicts;
   }
 
-  /** Those that are to be told, now that this one wants the same. */
+  /** Peers that lose a conflict with this resource. */
   List<CSIDriverDeployment> losers(
-      CSIDriverDeployment resource, Collection<CSIDriverDeployment> others) {
-    return others.stream()
-        .filter(other -> !isSame(other, resource))
-        .filter(other -> !won(resource, other).isEmpty())
+      CSIDriverDeployment resource, Collection<CSIDriverDeployment> peers) {
+    return peers.stream()
+        .filter(peer -> !isSame(peer, resource))
+        .filter(peer -> !won(resource, peer).isEmpty())
         .toList();
   }
 
-  /** How a resource is called in what the others are told. */
-  static String title(CSIDriverDeployment resource) {
-    return "CSIDriverDeployment \"%s\" in namespace \"%s\""
-        .formatted(resource.getMetadata().getName(), resource.getMetadata().getNamespace());
-  }
-
-  /** What both want and the first one gets. */
+  /** What both need and the first one gets. */
   private List<String> won(CSIDriverDeployment one, CSIDriverDeployment other) {
-    ExclusiveNames claims = ExclusiveNames.of(one, config);
     boolean older = isOlder(one, other);
-    return claims.sharedWith(ExclusiveNames.of(other, config)).stream()
+    return ExclusiveNames.of(one, config).sharedWith(ExclusiveNames.of(other, config)).stream()
         .filter(
             shared -> {
-              Optional<String> holder = holder(shared);
-              return isHeldBy(holder, one) || (older && !isHeldBy(holder, other));
+              Optional<String> owner = owners.of(shared);
+              return isOwnedBy(owner, one) || (older && !isOwnedBy(owner, other));
             })
         .map(ExclusiveNames.Shared::describe)
         .toList();
   }
 
-  private Optional<String> holder(ExclusiveNames.Shared shared) {
-    return switch (shared) {
-      case ExclusiveNames.Shared.Driver driver -> holders.ofDriver(driver.name());
-      case ExclusiveNames.Shared.Socket socket -> holders.ofDriver(socket.driver());
-      case ExclusiveNames.Shared.StorageClass one -> holders.ofStorageClass(one.name());
-      case ExclusiveNames.Shared.Port _ -> Optional.empty();
-    };
+  private static boolean isOwnedBy(Optional<String> owner, HasMetadata resource) {
+    return owner.filter(text(resource.getMetadata().getUid())::equals).isPresent();
   }
 
-  private static boolean isHeldBy(Optional<String> holder, HasMetadata resource) {
-    return holder.filter(text(resource.getMetadata().getUid())::equals).isPresent();
+  private static Conflict conflict(List<String> shared, HasMetadata other, boolean older) {
+    return new Conflict(
+        ResourceID.fromResource(other),
+        "%s%s has %s already: change or delete one of the two"
+            .formatted(
+                title(other), older ? ", which is older," : "", String.join(" and ", shared)));
   }
 
-  private static String line(List<String> shared, String other, boolean older) {
-    return "%s%s has %s already: change or delete one of the two"
+  private static String title(HasMetadata resource) {
+    String namespace = resource.getMetadata().getNamespace();
+    return "%s \"%s\"%s"
         .formatted(
-            other,
-            older ? ", which is older," : "",
-            shared.stream().collect(Collectors.joining(" and ")));
+            resource.getKind(),
+            resource.getMetadata().getName(),
+            namespace == null ? "" : " in namespace \"%s\"".formatted(namespace));
   }
 
   private static boolean isOlder(HasMetadata one, HasMetadata other) {
@@ -114,7 +119,7 @@ record Conflicts(OperatorConfig config, NameOwners holders) {
         && text(one.getMetadata().getUid()).equals(text(other.getMetadata().getUid()));
   }
 
-  private static String text(String value) {
+  private static String text(@Nullable String value) {
     return value == null ? "" : value;
   }
 }

@@ -2,44 +2,41 @@ package io.pmemcsi.operator.kinds.template;
 
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.IntOrString;
+import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
-import io.fabric8.kubernetes.api.model.VolumeBuilder;
-import io.fabric8.kubernetes.api.model.VolumeMountBuilder;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.apps.DeploymentBuilder;
+import io.fabric8.kubernetes.api.model.apps.DeploymentSpec;
+import io.fabric8.kubernetes.api.model.apps.DeploymentSpecBuilder;
+import io.fabric8.kubernetes.api.model.apps.DeploymentStrategy;
+import io.fabric8.kubernetes.api.model.apps.DeploymentStrategyBuilder;
+import io.pmemcsi.operator.objects.Pods;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Stream;
 
-/** The driver's controller: the user's template, its socket shared with the sidecars. */
+/** The driver's controller: the user's template, with its socket shared with the sidecars. */
 record ControllerWorkload(TemplateDriver driver) {
 
   private static final IntOrString A_QUARTER = new IntOrString("25%");
 
-  List<String> clashes() {
-    return driver.settings().controllerTemplate().map(this::clashes).orElse(List.of());
+  List<String> conflicts() {
+    return driver.settings().controllerTemplate().map(this::conflicts).orElse(List.of());
   }
 
-  private List<String> clashes(PodTemplateSpec template) {
+  private List<String> conflicts(PodTemplateSpec template) {
     var settings = driver.settings();
     var containers = new ArrayList<String>();
-    Stream.of(
-            settings.hasProvisioner() ? SidecarContainers.PROVISIONER : "",
-            settings.hasAttacher() ? SidecarContainers.ATTACHER : "",
-            settings.hasResizer() ? SidecarContainers.RESIZER : "",
-            settings.hasSnapshotter() ? SidecarContainers.SNAPSHOTTER : "",
-            settings.probePeriodSeconds().isPresent() ? SidecarContainers.PROBE : "")
-        .filter(name -> !name.isEmpty())
-        .forEach(containers::add);
+    driver.controllerSidecars().stream().map(SidecarContainers::name).forEach(containers::add);
+    settings.probePeriodSeconds().ifPresent(_ -> containers.add(SidecarContainers.PROBE));
     return new TemplateConflicts(
             "spec.driverControllerTemplate",
             List.of(SidecarContainers.SOCKET_VOLUME),
             containers,
-            List.of(driver.socketFolder()),
-            settings.probePeriodSeconds().map(any -> LivenessProbe.controllerPort(settings)),
+            List.of(driver.socketDirectory()),
+            settings.probePeriodSeconds().map(_ -> LivenessProbe.controllerPort(settings)),
             Map.entry(TemplateDriver.CONTROLLER_LABEL, driver.controllerWorkload()))
         .find(template);
   }
@@ -53,51 +50,50 @@ record ControllerWorkload(TemplateDriver driver) {
   }
 
   private Deployment deployment(PodTemplateSpec template) {
-    Map<String, String> selector =
-        Map.of(TemplateDriver.CONTROLLER_LABEL, driver.controllerWorkload());
     return new DeploymentBuilder()
         .withMetadata(driver.namespaced(driver.controllerWorkload()))
-        .withNewSpec()
+        .withSpec(spec(template))
+        .build();
+  }
+
+  private DeploymentSpec spec(PodTemplateSpec template) {
+    Map<String, String> selector =
+        Map.of(TemplateDriver.CONTROLLER_LABEL, driver.controllerWorkload());
+    return new DeploymentSpecBuilder()
         .withReplicas(driver.settings().replicas().orElse(driver.config().deploymentReplicas()))
-        .withNewSelector()
-        .withMatchLabels(selector)
-        .endSelector()
-        // what a server fills in, written down so that it is ours
-        .withNewStrategy()
+        .withSelector(new LabelSelectorBuilder().withMatchLabels(selector).build())
+        .withStrategy(strategy())
+        .withTemplate(template(template, selector))
+        .build();
+  }
+
+  /** The server's defaults, set explicitly so that the operator owns the fields. */
+  private static DeploymentStrategy strategy() {
+    return new DeploymentStrategyBuilder()
         .withType("RollingUpdate")
         .withNewRollingUpdate()
         .withMaxSurge(A_QUARTER)
         .withMaxUnavailable(A_QUARTER)
         .endRollingUpdate()
-        .endStrategy()
-        .withTemplate(changed(template, selector))
-        .endSpec()
         .build();
   }
 
-  private PodTemplateSpec changed(PodTemplateSpec written, Map<String, String> labels) {
+  private PodTemplateSpec template(PodTemplateSpec written, Map<String, String> labels) {
     PodTemplateSpec template =
         PodTemplate.prepared(written, labels, Accounts.controllerAccount(driver));
-    PodSpec pod = template.getSpec();
+    addTo(template.getSpec());
+    return template;
+  }
+
+  private void addTo(PodSpec pod) {
     Container first = pod.getContainers().getFirst();
     if (pod.getNodeSelector() == null || pod.getNodeSelector().isEmpty()) {
       pod.setNodeSelector(driver.config().infrastructureNodeSelector());
     }
-    PodTemplate.addVolumes(
-        pod,
-        new VolumeBuilder()
-            .withName(SidecarContainers.SOCKET_VOLUME)
-            .withNewEmptyDir()
-            .endEmptyDir()
-            .build());
+    PodTemplate.addVolumes(pod, Pods.emptyDir(SidecarContainers.SOCKET_VOLUME));
     PodTemplate.addMounts(
-        first,
-        new VolumeMountBuilder()
-            .withName(SidecarContainers.SOCKET_VOLUME)
-            .withMountPath(driver.socketFolder())
-            .build());
+        first, Pods.mount(SidecarContainers.SOCKET_VOLUME, driver.socketDirectory()));
     pod.getContainers().addAll(new SidecarContainers(driver).ofController(first));
     new LivenessProbe(driver).addTo(pod, LivenessProbe.controllerPort(driver.settings()));
-    return template;
   }
 }

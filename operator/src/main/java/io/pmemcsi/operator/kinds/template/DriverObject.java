@@ -6,37 +6,21 @@ import io.fabric8.kubernetes.api.model.storage.CSIDriverSpec;
 import io.fabric8.kubernetes.api.model.storage.TokenRequest;
 import io.fabric8.kubernetes.api.model.storage.TokenRequestBuilder;
 import io.pmemcsi.api.Written;
-import io.pmemcsi.api.template.CSIDriverDeployment;
 import io.pmemcsi.api.template.CSIDriverOptions;
-import io.pmemcsi.api.template.TemplateSettings;
-import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.KubernetesVersion;
 import io.pmemcsi.operator.facts.ServedApi;
 import java.util.List;
 import java.util.Optional;
 
-/** What Kubernetes is told about a driver, as far as the server's version understands it. */
+/** The CSIDriver, with the fields that the version of the server knows. */
 record DriverObject(TemplateDriver driver) {
-
-  /** Of a driver that volumes still need although the resource names another one by now. */
-  static CSIDriver ofFormer(
-      String former,
-      CSIDriverDeployment resource,
-      TemplateSettings settings,
-      OperatorConfig config,
-      ClusterFacts facts) {
-    var metadata = resource.getMetadata();
-    return new DriverObject(
-            new TemplateDriver(
-                metadata.getNamespace(), metadata.getName(), settings, config, facts))
-        .csiDriver(former);
-  }
 
   CSIDriver csiDriver() {
     return csiDriver(driver.driverName());
   }
 
-  private CSIDriver csiDriver(String name) {
+  /** Of a driver that volumes still need although the resource names another one. */
+  CSIDriver csiDriver(String name) {
     CSIDriverOptions options = driver.settings().csiDriver();
     CSIDriver object =
         new CSIDriverBuilder()

@@ -17,26 +17,26 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a resource takes for itself in the whole cluster or on a node. Read from the resource as it
- * was written, whether or not it is right otherwise.
+ * What a resource needs for itself alone in the whole cluster or on a node. Read from the resource
+ * as it was written, valid or not.
  *
- * @param socketFolder the driver's own folder on the nodes
- * @param folders that the user's templates mount from the node, as far as they are, or lie in, a
- *     folder for the socket of some driver
+ * @param socketDirectory the driver's own directory on the nodes
+ * @param directories that the user's templates mount from the node, as far as they are, or lie in,
+ *     a directory for the socket of some driver
  */
 record ExclusiveNames(
     String driverName,
-    String socketFolder,
-    Set<String> folders,
+    String socketDirectory,
+    Set<String> directories,
     Set<String> storageClasses,
     List<HostPort> hostPorts) {
 
   private static final Pattern SLASHES = Pattern.compile("/+$");
 
   /** Wherever kubelet has its directory: the configuration may change later. */
-  private static final Pattern SOCKET_FOLDER = Pattern.compile(".*/plugins/([^/]+)(/.*)?");
+  private static final Pattern SOCKET_DIRECTORY = Pattern.compile(".*/plugins/([^/]+)(/.*)?");
 
-  /** Something that two resources want, in the words of a user. */
+  /** Something that two resources need, described for users. */
   sealed interface Shared {
 
     String describe();
@@ -49,11 +49,11 @@ record ExclusiveNames(
       }
     }
 
-    /** The folder for the socket of a driver. */
-    record Socket(String folder, String driver) implements Shared {
+    /** The directory for the socket of a driver. */
+    record Socket(String directory, String driver) implements Shared {
       @Override
       public String describe() {
-        return "the socket directory " + folder;
+        return "the socket directory " + directory;
       }
     }
 
@@ -75,7 +75,7 @@ record ExclusiveNames(
   }
 
   ExclusiveNames {
-    folders = Set.copyOf(folders);
+    directories = Set.copyOf(directories);
     storageClasses = Set.copyOf(storageClasses);
     hostPorts = List.copyOf(hostPorts);
   }
@@ -88,7 +88,7 @@ record ExclusiveNames(
   record HostPort(
       String protocol, int number, boolean everyNode, Map<String, String> nodeSelector) {
 
-    boolean meets(HostPort other) {
+    boolean conflictsWith(HostPort other) {
       return protocol.equals(other.protocol)
           && number == other.number
           && (everyNode || other.everyNode)
@@ -108,25 +108,25 @@ record ExclusiveNames(
 
   static ExclusiveNames of(CSIDriverDeploymentSpec spec, OperatorConfig config) {
     String driver = Written.text(spec.driverName()).orElse("");
-    var folders = new HashSet<String>();
+    var directories = new HashSet<String>();
     var ports = new ArrayList<HostPort>();
-    collect(spec, spec.driverPerNodeTemplate(), true, folders, ports);
-    collect(spec, spec.driverControllerTemplate(), false, folders, ports);
+    collect(spec, spec.driverPerNodeTemplate(), true, directories, ports);
+    collect(spec, spec.driverControllerTemplate(), false, directories, ports);
     var classes = new HashSet<String>();
     Optional.ofNullable(spec.storageClassTemplates()).orElse(List.of()).stream()
         .map(StorageClassTemplate::name)
         .filter(name -> !name.isEmpty())
         .forEach(classes::add);
     return new ExclusiveNames(
-        driver, TemplateDriver.hostFolder(config, driver), folders, classes, ports);
+        driver, TemplateDriver.hostDirectory(config, driver), directories, classes, ports);
   }
 
-  /** Two resources without a common key cannot be in each other's way. */
+  /** Two resources without a common key have no conflict. */
   List<String> keys() {
     var keys = new ArrayList<String>();
     keys.add(driverKey(driverName));
-    folders.stream()
-        .map(folder -> driverKey(SOCKET_FOLDER.matcher(folder).replaceFirst("$1")))
+    directories.stream()
+        .map(directory -> driverKey(SOCKET_DIRECTORY.matcher(directory).replaceFirst("$1")))
         .forEach(keys::add);
     storageClasses.forEach(name -> keys.add("class " + name));
     hostPorts.forEach(port -> keys.add("port " + port.protocol() + port.number()));
@@ -137,22 +137,22 @@ record ExclusiveNames(
     return "driver " + driver;
   }
 
-  /** What both want. */
+  /** What both need. */
   List<Shared> sharedWith(ExclusiveNames other) {
     var shared = new ArrayList<Shared>();
     if (driverName.equals(other.driverName)) {
       shared.add(new Shared.Driver(driverName));
-    } else if (reachesInto(other.socketFolder)) {
-      shared.add(new Shared.Socket(other.socketFolder, other.driverName));
-    } else if (other.reachesInto(socketFolder)) {
-      shared.add(new Shared.Socket(socketFolder, driverName));
+    } else if (reachesInto(other.socketDirectory)) {
+      shared.add(new Shared.Socket(other.socketDirectory, other.driverName));
+    } else if (other.reachesInto(socketDirectory)) {
+      shared.add(new Shared.Socket(socketDirectory, driverName));
     }
     storageClasses.stream()
         .filter(other.storageClasses::contains)
         .sorted()
         .forEach(name -> shared.add(new Shared.StorageClass(name)));
     hostPorts.stream()
-        .filter(port -> other.hostPorts.stream().anyMatch(port::meets))
+        .filter(port -> other.hostPorts.stream().anyMatch(port::conflictsWith))
         .map(port -> new Shared.Port(port.number(), port.protocol()))
         .distinct()
         .sorted(Comparator.comparingInt(Shared.Port::number))
@@ -160,25 +160,28 @@ record ExclusiveNames(
     return shared;
   }
 
-  /** Ports of a node that both templates of this resource want. */
+  /** Ports of a node that both templates of this resource need. */
   List<Shared.Port> sharedByTemplates() {
     return hostPorts.stream()
         .filter(HostPort::everyNode)
-        .filter(port -> hostPorts.stream().anyMatch(other -> !other.everyNode && port.meets(other)))
+        .filter(
+            port ->
+                hostPorts.stream().anyMatch(other -> !other.everyNode && port.conflictsWith(other)))
         .map(port -> new Shared.Port(port.number(), port.protocol()))
         .distinct()
         .toList();
   }
 
-  private boolean reachesInto(String folder) {
-    return folders.stream().anyMatch(one -> one.equals(folder) || one.startsWith(folder + "/"));
+  private boolean reachesInto(String directory) {
+    return directories.stream()
+        .anyMatch(one -> one.equals(directory) || one.startsWith(directory + "/"));
   }
 
   private static void collect(
       CSIDriverDeploymentSpec spec,
       @Nullable JsonNode template,
       boolean everyNode,
-      Set<String> folders,
+      Set<String> directories,
       List<HostPort> ports) {
     if (template == null) {
       return;
@@ -186,9 +189,9 @@ record ExclusiveNames(
     JsonNode pod = template.path("spec");
     for (JsonNode volume : pod.path("volumes")) {
       String path = volume.path("hostPath").path("path").asText("");
-      String folder = SLASHES.matcher(path).replaceFirst("");
-      if (SOCKET_FOLDER.matcher(folder).matches()) {
-        folders.add(folder);
+      String directory = SLASHES.matcher(path).replaceFirst("");
+      if (SOCKET_DIRECTORY.matcher(directory).matches()) {
+        directories.add(directory);
       }
     }
     var selector = new HashMap<String, String>();

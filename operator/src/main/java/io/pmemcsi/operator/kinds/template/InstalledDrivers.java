@@ -16,26 +16,26 @@ import org.jspecify.annotations.Nullable;
 /**
  * The names of the drivers of one resource.
  *
- * @param registered those of its CSIDrivers: two while one is on its way out, none if somebody
- *     deleted it
+ * @param registered those of its CSIDrivers: two while one is being deleted, none if a user deleted
+ *     it
  * @param onNodes the one that its DaemonSet runs
  */
 record InstalledDrivers(SortedSet<String> registered, Optional<String> onNodes) {
 
   /**
-   * From the objects that were made for the resource.
+   * From the objects of the resource.
    *
-   * @param daemonSet shows the name in the folder of the socket, also when no CSIDriver is left
+   * @param daemonSet has the name in the directory of the socket, even if there is no CSIDriver
    */
   static InstalledDrivers of(Collection<CSIDriver> drivers, Optional<DaemonSet> daemonSet) {
     return new InstalledDrivers(
         drivers.stream()
             .map(driver -> driver.getMetadata().getName())
             .collect(Collectors.toCollection(TreeSet::new)),
-        daemonSet.flatMap(InstalledDrivers::folder));
+        daemonSet.flatMap(InstalledDrivers::socketDirectory));
   }
 
-  private static Optional<String> folder(DaemonSet daemonSet) {
+  private static Optional<String> socketDirectory(DaemonSet daemonSet) {
     return daemonSet.getSpec().getTemplate().getSpec().getVolumes().stream()
         .filter(volume -> volume.getName().equals(SidecarContainers.SOCKET_VOLUME))
         .map(Volume::getHostPath)
@@ -44,27 +44,27 @@ record InstalledDrivers(SortedSet<String> registered, Optional<String> onNodes) 
         .findFirst();
   }
 
-  /** The one that the pods on the nodes are, or were last said to be. */
+  /** The one that the pods on the nodes run, or the registered one. */
   Optional<String> current() {
     return onNodes.or(() -> registered.stream().findFirst());
   }
 
   /**
-   * Those that end when the resource gets the wanted one. While there is a CSIDriver a folder says
-   * nothing: somebody may have changed it, which is set right.
+   * Those that end when the resource gets the desired one. Where there is a CSIDriver the directory
+   * does not count: a user may have changed it, which is drift.
    */
-  List<String> endingFor(String wanted) {
+  List<String> endingFor(String desired) {
     return (registered.isEmpty() ? onNodes.stream() : registered.stream())
-        .filter(name -> !name.equals(wanted))
+        .filter(name -> !name.equals(desired))
         .toList();
   }
 
   /**
-   * Those that end with the resource, however many: also the one that it names itself, unless that
-   * is somebody else's.
+   * Those that end with the resource: also the one that it names itself, unless that belongs to
+   * another owner.
    *
    * @param named in the resource
-   * @param inCluster the CSIDrivers of everybody
+   * @param inCluster all CSIDrivers
    * @param uid of the resource
    */
   SortedSet<String> endingWith(
@@ -87,6 +87,6 @@ record InstalledDrivers(SortedSet<String> registered, Optional<String> onNodes) 
 
   static boolean isOf(String uid, HasMetadata object) {
     Map<String, String> labels = object.getMetadata().getLabels();
-    return labels != null && uid.equals(labels.get(TemplateEventSources.MARKS.uidLabel()));
+    return labels != null && uid.equals(labels.get(TemplateKind.LABELS.uidLabel()));
   }
 }

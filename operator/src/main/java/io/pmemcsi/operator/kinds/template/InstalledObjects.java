@@ -1,37 +1,36 @@
 package io.pmemcsi.operator.kinds.template;
 
-import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.storage.CSIDriver;
-import io.javaoperatorsdk.operator.api.reconciler.Context;
 import io.pmemcsi.api.Choice;
 import io.pmemcsi.api.template.CSIDriverDeployment;
 import io.pmemcsi.api.template.CSIDriverDeploymentSpec;
 import io.pmemcsi.api.template.Draining;
 import io.pmemcsi.api.template.NodeUpdateStrategy;
+import io.pmemcsi.operator.controller.ClusterReader;
 import io.pmemcsi.operator.rollout.draining.UpdateRequest;
 import java.util.Optional;
 
-/** The objects of one resource as the caches have them, whatever the resource says by now. */
-record InstalledObjects(CSIDriverDeployment resource, Context<CSIDriverDeployment> context) {
+/** The objects of one resource, even where it describes others by now. */
+record InstalledObjects(CSIDriverDeployment resource, ClusterReader<CSIDriverDeployment> cluster) {
 
   InstalledDrivers drivers() {
-    return InstalledDrivers.of(
-        context.getSecondaryResourcesAsStream(CSIDriver.class).toList(), daemonSet());
+    return InstalledDrivers.of(cluster.owned(CSIDriver.class), daemonSet());
   }
 
-  /** Of the driver that is installed: the resource may name another one by now. */
+  /** The installed driver: the resource may name another one by now. */
   private String driver() {
     return drivers().current().orElseGet(() -> String.valueOf(resource.getSpec().driverName()));
   }
 
   Optional<DaemonSet> daemonSet() {
-    return find(DaemonSet.class, TemplateDriver.nodeWorkload(resource.getMetadata().getName()));
+    return cluster.owned(
+        DaemonSet.class, TemplateDriver.nodeWorkload(resource.getMetadata().getName()));
   }
 
   Optional<Deployment> controller() {
-    return find(
+    return cluster.owned(
         Deployment.class, TemplateDriver.controllerWorkload(resource.getMetadata().getName()));
   }
 
@@ -39,7 +38,7 @@ record InstalledObjects(CSIDriverDeployment resource, Context<CSIDriverDeploymen
     return new Availability(daemonSet(), controller(), hasController);
   }
 
-  /** Where nobody knows what is wanted, it is judged by what is there. */
+  /** Where the desired state is unknown, what exists decides. */
   Availability availability() {
     return availability(controller().isPresent());
   }
@@ -69,12 +68,5 @@ record InstalledObjects(CSIDriverDeployment resource, Context<CSIDriverDeploymen
     return strategy != null && "OnDelete".equals(strategy.getType())
         ? NodeUpdateStrategy.DRAINING
         : NodeUpdateStrategy.ROLLING;
-  }
-
-  private <R extends HasMetadata> Optional<R> find(Class<R> kind, String name) {
-    return context
-        .getSecondaryResourcesAsStream(kind)
-        .filter(object -> object.getMetadata().getName().equals(name))
-        .findFirst();
   }
 }

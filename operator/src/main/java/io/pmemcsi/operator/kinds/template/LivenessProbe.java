@@ -2,14 +2,15 @@ package io.pmemcsi.operator.kinds.template;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.fabric8.kubernetes.api.model.Container;
-import io.fabric8.kubernetes.api.model.ContainerPortBuilder;
 import io.fabric8.kubernetes.api.model.IntOrString;
 import io.fabric8.kubernetes.api.model.PodSpec;
+import io.fabric8.kubernetes.api.model.Probe;
 import io.fabric8.kubernetes.api.model.ProbeBuilder;
 import io.pmemcsi.api.template.CSIDriverDeploymentSpec;
 import io.pmemcsi.api.template.Sidecar;
 import io.pmemcsi.api.template.Sidecars;
 import io.pmemcsi.api.template.TemplateSettings;
+import io.pmemcsi.operator.objects.Pods;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -17,7 +18,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Lets the kubelet restart a driver that does not answer; only where the user asks for it. */
+/** Lets the kubelet restart a driver that does not answer; only where the user enables it. */
 record LivenessProbe(TemplateDriver driver) {
 
   private static final int DEFAULT_PORT = 9808;
@@ -64,7 +65,7 @@ record LivenessProbe(TemplateDriver driver) {
     return matcher.matches() ? Optional.of(Integer.parseInt(matcher.group(1))) : Optional.empty();
   }
 
-  /** What the user says about the port that cannot be carried out. */
+  /** Mistakes of the user about the port. */
   static List<String> mistakes(TemplateSettings settings) {
     if (settings.probePeriodSeconds().isEmpty()) {
       return List.of();
@@ -90,7 +91,7 @@ record LivenessProbe(TemplateDriver driver) {
     return found;
   }
 
-  /** Adds the probe, unless the user wants none. */
+  /** Adds the probe where the user enables it. */
   void addTo(PodSpec pod, int port) {
     driver
         .settings()
@@ -99,26 +100,24 @@ record LivenessProbe(TemplateDriver driver) {
             period -> {
               Container first = pod.getContainers().getFirst();
               var ports = new ArrayList<>(first.getPorts());
-              ports.add(
-                  new ContainerPortBuilder()
-                      .withName(SidecarContainers.PROBE)
-                      .withContainerPort(port)
-                      .withProtocol("TCP")
-                      .build());
+              ports.add(Pods.port(SidecarContainers.PROBE, port));
               first.setPorts(ports);
-              first.setLivenessProbe(
-                  new ProbeBuilder()
-                      .withNewHttpGet()
-                      .withPath("/healthz")
-                      .withPort(new IntOrString(SidecarContainers.PROBE))
-                      .endHttpGet()
-                      .withFailureThreshold(FAILURES)
-                      .withInitialDelaySeconds(period)
-                      .withPeriodSeconds(period)
-                      .withTimeoutSeconds(driver.settings().probeTimeoutSeconds())
-                      .build());
+              first.setLivenessProbe(probe(period));
               pod.getContainers().add(new SidecarContainers(driver).probe(first, port));
             });
+  }
+
+  private Probe probe(int period) {
+    return new ProbeBuilder()
+        .withNewHttpGet()
+        .withPath("/healthz")
+        .withPort(new IntOrString(SidecarContainers.PROBE))
+        .endHttpGet()
+        .withFailureThreshold(FAILURES)
+        .withInitialDelaySeconds(period)
+        .withPeriodSeconds(period)
+        .withTimeoutSeconds(driver.settings().probeTimeoutSeconds())
+        .build();
   }
 
   private static boolean usesHostNetwork(@Nullable JsonNode template) {

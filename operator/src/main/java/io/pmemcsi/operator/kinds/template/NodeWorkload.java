@@ -1,27 +1,29 @@
 package io.pmemcsi.operator.kinds.template;
 
 import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
-import io.fabric8.kubernetes.api.model.Volume;
-import io.fabric8.kubernetes.api.model.VolumeBuilder;
-import io.fabric8.kubernetes.api.model.VolumeMountBuilder;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.DaemonSetBuilder;
+import io.fabric8.kubernetes.api.model.apps.DaemonSetSpec;
+import io.fabric8.kubernetes.api.model.apps.DaemonSetSpecBuilder;
 import io.fabric8.kubernetes.api.model.apps.DaemonSetUpdateStrategy;
 import io.fabric8.kubernetes.api.model.apps.DaemonSetUpdateStrategyBuilder;
+import io.pmemcsi.operator.objects.Pods;
+import io.pmemcsi.operator.objects.Sidecar;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** The driver on every node: the user's template, its socket shown to the kubelet. */
+/** The driver on every node: the user's template, with its socket registered at the kubelet. */
 record NodeWorkload(TemplateDriver driver) {
 
   private static final String KUBELET_VOLUME = "kubelet-root";
 
-  List<String> clashes() {
-    var containers = new ArrayList<>(List.of(SidecarContainers.REGISTRAR));
+  List<String> conflicts() {
+    var containers = new ArrayList<>(List.of(SidecarContainers.name(Sidecar.REGISTRAR)));
     Optional<Integer> port = Optional.empty();
     if (driver.settings().probePeriodSeconds().isPresent()) {
       containers.add(SidecarContainers.PROBE);
@@ -34,7 +36,7 @@ record NodeWorkload(TemplateDriver driver) {
                 SidecarContainers.SOCKET_VOLUME,
                 KUBELET_VOLUME),
             containers,
-            List.of(driver.socketFolder(), driver.config().kubeletRootDir()),
+            List.of(driver.socketDirectory(), driver.config().kubeletRootDir()),
             port,
             Map.entry(TemplateDriver.NODE_LABEL, driver.nodeWorkload()))
         .find(driver.settings().nodeTemplate());
@@ -45,20 +47,22 @@ record NodeWorkload(TemplateDriver driver) {
   }
 
   DaemonSet daemonSet() {
-    Map<String, String> selector = Map.of(TemplateDriver.NODE_LABEL, driver.nodeWorkload());
     return new DaemonSetBuilder()
         .withMetadata(driver.namespaced(driver.nodeWorkload()))
-        .withNewSpec()
-        .withNewSelector()
-        .withMatchLabels(selector)
-        .endSelector()
-        .withUpdateStrategy(updateStrategy())
-        .withTemplate(template(selector))
-        .endSpec()
+        .withSpec(spec())
         .build();
   }
 
-  /** Draining replaces the pods itself, so that nothing else may. */
+  private DaemonSetSpec spec() {
+    Map<String, String> selector = Map.of(TemplateDriver.NODE_LABEL, driver.nodeWorkload());
+    return new DaemonSetSpecBuilder()
+        .withSelector(new LabelSelectorBuilder().withMatchLabels(selector).build())
+        .withUpdateStrategy(updateStrategy())
+        .withTemplate(template(selector))
+        .build();
+  }
+
+  /** Draining replaces the pods itself, so nothing else may. */
   private DaemonSetUpdateStrategy updateStrategy() {
     return switch (driver.settings().nodeUpdateStrategy()) {
       case ROLLING ->
@@ -76,37 +80,23 @@ record NodeWorkload(TemplateDriver driver) {
     PodTemplateSpec template =
         PodTemplate.prepared(
             driver.settings().nodeTemplate(), labels, Accounts.nodeAccount(driver));
-    PodSpec pod = template.getSpec();
+    addTo(template.getSpec());
+    return template;
+  }
+
+  private void addTo(PodSpec pod) {
     Container first = pod.getContainers().getFirst();
     String kubelet = driver.config().kubeletRootDir();
     PodTemplate.addVolumes(
         pod,
-        folder(SidecarContainers.REGISTRATION_VOLUME, kubelet + "/plugins_registry", "Directory"),
-        folder(SidecarContainers.SOCKET_VOLUME, driver.hostFolder(), "DirectoryOrCreate"),
-        folder(KUBELET_VOLUME, kubelet, "Directory"));
+        Pods.hostDirectory(SidecarContainers.REGISTRATION_VOLUME, kubelet + "/plugins_registry"),
+        Pods.hostDirectoryOrCreate(SidecarContainers.SOCKET_VOLUME, driver.hostDirectory()),
+        Pods.hostDirectory(KUBELET_VOLUME, kubelet));
     PodTemplate.addMounts(
         first,
-        new VolumeMountBuilder()
-            .withName(SidecarContainers.SOCKET_VOLUME)
-            .withMountPath(driver.socketFolder())
-            .build(),
-        new VolumeMountBuilder()
-            .withName(KUBELET_VOLUME)
-            .withMountPath(kubelet)
-            .withMountPropagation("Bidirectional")
-            .build());
+        Pods.mount(SidecarContainers.SOCKET_VOLUME, driver.socketDirectory()),
+        Pods.bidirectionalMount(KUBELET_VOLUME, kubelet));
     pod.getContainers().add(new SidecarContainers(driver).registrar(first));
     new LivenessProbe(driver).addTo(pod, LivenessProbe.nodePort(driver.settings()));
-    return template;
-  }
-
-  private static Volume folder(String name, String path, String type) {
-    return new VolumeBuilder()
-        .withName(name)
-        .withNewHostPath()
-        .withPath(path)
-        .withType(type)
-        .endHostPath()
-        .build();
   }
 }

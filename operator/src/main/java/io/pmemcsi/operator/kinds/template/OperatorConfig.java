@@ -1,6 +1,6 @@
 package io.pmemcsi.operator.kinds.template;
 
-import io.pmemcsi.operator.sidecars.Sidecar;
+import io.pmemcsi.operator.objects.Sidecar;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.Map;

@@ -3,34 +3,29 @@ package io.pmemcsi.operator.kinds.template;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerBuilder;
 import io.fabric8.kubernetes.api.model.EnvVar;
-import io.fabric8.kubernetes.api.model.EnvVarBuilder;
 import io.fabric8.kubernetes.api.model.ResourceRequirements;
 import io.fabric8.kubernetes.api.model.SecurityContextBuilder;
+import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.pmemcsi.api.template.OptionalSidecar;
 import io.pmemcsi.api.template.Sidecars;
-import io.pmemcsi.operator.facts.ServedApi;
-import io.pmemcsi.operator.sidecars.Sidecar;
+import io.pmemcsi.operator.objects.Pods;
+import io.pmemcsi.operator.objects.Sidecar;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** The containers that stand between the driver's socket and Kubernetes. */
+/** The containers between the driver's socket and Kubernetes. */
 record SidecarContainers(TemplateDriver driver) {
 
   static final String SOCKET_VOLUME = "csi-driver";
   static final String REGISTRATION_VOLUME = "registration-dir";
-
-  static final String REGISTRAR = "csi-driver-registrar";
-  static final String PROVISIONER = "csi-provisioner";
-  static final String ATTACHER = "csi-attacher";
-  static final String RESIZER = "csi-resizer";
-  static final String SNAPSHOTTER = "csi-snapshotter";
   static final String PROBE = "csi-probe";
 
+  private static final String SOCKET_DIR = "/csi";
   private static final String LEADER_ELECTION = "--leader-election";
 
-  /** What the user may say about any sidecar. */
+  /** What the user may set for any sidecar. */
   private record Overrides(List<String> extraArgs, @Nullable ResourceRequirements resources) {
 
     static Overrides of(@Nullable OptionalSidecar written) {
@@ -48,146 +43,119 @@ record SidecarContainers(TemplateDriver driver) {
     }
   }
 
+  static String name(Sidecar sidecar) {
+    return switch (sidecar) {
+      case PROVISIONER -> "csi-provisioner";
+      case ATTACHER -> "csi-attacher";
+      case RESIZER -> "csi-resizer";
+      case SNAPSHOTTER -> "csi-snapshotter";
+      case REGISTRAR -> "csi-driver-registrar";
+      case LIVENESS_PROBE -> PROBE;
+    };
+  }
+
+  private Overrides overrides(Sidecar sidecar) {
+    Sidecars written = driver.settings().sidecars();
+    return switch (sidecar) {
+      case PROVISIONER -> Overrides.of(written.provisioner());
+      case ATTACHER -> Overrides.of(written.attacher());
+      case RESIZER -> Overrides.of(written.resizer());
+      case SNAPSHOTTER -> Overrides.of(written.snapshotter());
+      case REGISTRAR -> Overrides.of(written.driverRegistrar());
+      case LIVENESS_PROBE -> Overrides.of(written.livenessProbe());
+    };
+  }
+
   Container registrar(Container first) {
-    Container container =
-        sidecar(
-            REGISTRAR,
-            Sidecar.REGISTRAR,
-            first,
-            Overrides.of(wishes().driverRegistrar()),
-            "--kubelet-registration-path=$(DRIVER_REG_SOCK_PATH)");
-    container
-        .getEnv()
-        .add(variable("DRIVER_REG_SOCK_PATH", driver.hostFolder() + "/" + driver.socketFile()));
-    return new ContainerBuilder(container)
-        .addNewVolumeMount()
-        .withName(REGISTRATION_VOLUME)
-        .withMountPath("/registration")
-        .endVolumeMount()
-        .build();
-  }
-
-  /** Those of the controller that are wanted, in the documented order. */
-  List<Container> ofController(Container first) {
-    var settings = driver.settings();
-    var result = new ArrayList<Container>();
-    if (settings.hasProvisioner()) {
-      result.add(provisioner(first));
-    }
-    if (settings.hasAttacher()) {
-      result.add(
-          sidecar(
-              ATTACHER,
-              Sidecar.ATTACHER,
-              first,
-              Overrides.of(wishes().attacher()),
-              LEADER_ELECTION));
-    }
-    if (settings.hasResizer()) {
-      result.add(
-          sidecar(
-              RESIZER, Sidecar.RESIZER, first, Overrides.of(wishes().resizer()), LEADER_ELECTION));
-    }
-    if (settings.hasSnapshotter()) {
-      result.add(
-          sidecar(
-              SNAPSHOTTER,
-              Sidecar.SNAPSHOTTER,
-              first,
-              Overrides.of(wishes().snapshotter()),
-              LEADER_ELECTION));
-    }
-    return result;
-  }
-
-  /** Asks the driver for the kubelet, which cannot ask it itself. */
-  Container probe(Container first, int port) {
     return sidecar(
-        PROBE,
-        Sidecar.LIVENESS_PROBE,
+        Sidecar.REGISTRAR,
         first,
-        new Overrides(
-            Overrides.of(wishes().livenessProbe()).extraArgs().stream()
-                .filter(argument -> LivenessProbe.port(argument).isEmpty())
-                .toList(),
-            Overrides.of(wishes().livenessProbe()).resources()),
-        "--health-port=" + port,
-        "--probe-timeout=%ds".formatted(driver.settings().probeTimeoutSeconds()));
+        List.of("--kubelet-registration-path=$(DRIVER_REG_SOCK_PATH)"),
+        overrides(Sidecar.REGISTRAR),
+        List.of(
+            Pods.variable(
+                "DRIVER_REG_SOCK_PATH", driver.hostDirectory() + "/" + driver.socketFile())),
+        List.of(Pods.mount(REGISTRATION_VOLUME, "/registration")));
   }
 
-  boolean publishesCapacity() {
-    return driver.settings().hasProvisioner()
-        && Boolean.TRUE.equals(driver.settings().csiDriver().storageCapacity())
-        && driver.facts().serves(ServedApi.STORAGE_CAPACITY);
+  /** Those of the controller that the resource enables, in the documented order. */
+  List<Container> ofController(Container first) {
+    return driver.controllerSidecars().stream()
+        .map(
+            sidecar ->
+                sidecar(
+                    sidecar,
+                    first,
+                    controllerFlags(sidecar),
+                    overrides(sidecar),
+                    controllerVariables(sidecar),
+                    List.of()))
+        .toList();
   }
 
-  private Container provisioner(Container first) {
-    var flags = new ArrayList<>(List.of(LEADER_ELECTION));
-    if (!driver.facts().version().atLeast(1, 27)) {
-      // always on from csi-provisioner 5
-      flags.add("--feature-gates=Topology=true");
-    }
-    if (publishesCapacity()) {
+  private List<String> controllerFlags(Sidecar sidecar) {
+    var flags = new ArrayList<String>();
+    flags.add(LEADER_ELECTION);
+    flags.addAll(driver.release(sidecar).flags());
+    if (sidecar == Sidecar.PROVISIONER && driver.publishesCapacity()) {
       flags.add("--enable-capacity");
       flags.add("--capacity-ownerref-level=2");
     }
-    Container container =
-        sidecar(
-            PROVISIONER,
-            Sidecar.PROVISIONER,
-            first,
-            Overrides.of(wishes().provisioner()),
-            flags.toArray(String[]::new));
-    if (publishesCapacity()) {
-      container.getEnv().add(podField("NAMESPACE", "metadata.namespace"));
-      container.getEnv().add(podField("POD_NAME", "metadata.name"));
-    }
-    return container;
+    return flags;
+  }
+
+  private List<EnvVar> controllerVariables(Sidecar sidecar) {
+    return sidecar == Sidecar.PROVISIONER && driver.publishesCapacity()
+        ? List.of(
+            Pods.podField("NAMESPACE", "metadata.namespace"),
+            Pods.podField("POD_NAME", "metadata.name"))
+        : List.of();
+  }
+
+  /** Probes the driver on behalf of the kubelet, which does not speak CSI. */
+  Container probe(Container first, int port) {
+    Overrides written = overrides(Sidecar.LIVENESS_PROBE);
+    return sidecar(
+        Sidecar.LIVENESS_PROBE,
+        first,
+        List.of(
+            "--health-port=" + port,
+            "--probe-timeout=%ds".formatted(driver.settings().probeTimeoutSeconds())),
+        new Overrides(
+            written.extraArgs().stream()
+                .filter(argument -> LivenessProbe.port(argument).isEmpty())
+                .toList(),
+            written.resources()),
+        List.of(),
+        List.of());
   }
 
   /** Runs as the driver does, or it could not open the driver's socket. */
   private Container sidecar(
-      String name, Sidecar image, Container first, Overrides wishes, String... flags) {
+      Sidecar sidecar,
+      Container first,
+      List<String> flags,
+      Overrides overrides,
+      List<EnvVar> variables,
+      List<VolumeMount> mounts) {
     var args = new ArrayList<String>();
     args.add("--v=" + driver.settings().logLevel());
     args.add("--csi-address=$(ADDRESS)");
-    args.addAll(List.of(flags));
-    args.addAll(wishes.extraArgs());
-    Container container =
+    args.addAll(flags);
+    args.addAll(overrides.extraArgs());
+    var container =
         new ContainerBuilder()
-            .withName(name)
-            .withImage(driver.image(image))
+            .withName(name(sidecar))
+            .withImage(driver.image(sidecar))
             .withArgs(args)
-            .withResources(wishes.resources())
-            .addNewVolumeMount()
-            .withName(SOCKET_VOLUME)
-            .withMountPath("/csi")
-            .endVolumeMount()
-            .build();
-    container.setEnv(new ArrayList<>(List.of(variable("ADDRESS", "/csi/" + driver.socketFile()))));
+            .withResources(overrides.resources())
+            .addToEnv(Pods.variable("ADDRESS", SOCKET_DIR + "/" + driver.socketFile()))
+            .addAllToEnv(variables)
+            .addToVolumeMounts(Pods.mount(SOCKET_VOLUME, SOCKET_DIR))
+            .addAllToVolumeMounts(mounts);
     if (first.getSecurityContext() != null) {
-      container.setSecurityContext(new SecurityContextBuilder(first.getSecurityContext()).build());
+      container.withSecurityContext(new SecurityContextBuilder(first.getSecurityContext()).build());
     }
-    return container;
-  }
-
-  private Sidecars wishes() {
-    return driver.settings().sidecars();
-  }
-
-  private static EnvVar variable(String name, String value) {
-    return new EnvVarBuilder().withName(name).withValue(value).build();
-  }
-
-  private static EnvVar podField(String name, String path) {
-    return new EnvVarBuilder()
-        .withName(name)
-        .withNewValueFrom()
-        .withNewFieldRef()
-        .withApiVersion("v1")
-        .withFieldPath(path)
-        .endFieldRef()
-        .endValueFrom()
-        .build();
+    return container.build();
   }
 }

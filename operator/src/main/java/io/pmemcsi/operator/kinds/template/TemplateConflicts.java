@@ -13,12 +13,12 @@ import java.util.Optional;
 
 /**
  * Names in a user's template that the operator needs for what it adds. Found before anything is
- * made: the API server would refuse the pods only after half of the objects exist.
+ * created: the API server would refuse the pods only after half of the objects exist.
  *
  * @param field where the template is in the resource
  * @param mountPaths in the first container
  * @param probePort if the driver is probed
- * @param selector the label by which the pods are found
+ * @param selector the label that selects the pods
  */
 record TemplateConflicts(
     String field,
@@ -48,7 +48,7 @@ record TemplateConflicts(
                 found.add(
                     "%s: container \"%s\" mounts something at %s, where the operator mounts the"
                             .formatted(field, first.getName(), path)
-                        + " socket's or the kubelet's folder: remove that mount"));
+                        + " socket's or the kubelet's directory: remove that mount"));
     probePort.ifPresent(port -> probe(first, allContainers(pod), port, found));
     labels(template, found);
     return found;

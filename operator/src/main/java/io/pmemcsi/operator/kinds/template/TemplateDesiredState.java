@@ -1,51 +1,41 @@
 package io.pmemcsi.operator.kinds.template;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.pmemcsi.api.template.TemplateSettings;
 import io.pmemcsi.operator.apply.DesiredState;
-import io.pmemcsi.operator.facts.ClusterFacts;
 import java.util.ArrayList;
 
-/** Every object of a driver, from its settings, the configuration and the facts. */
-public final class TemplateDesiredState {
+/** Every object of a driver. */
+final class TemplateDesiredState {
 
   private TemplateDesiredState() {}
 
   /**
-   * Computes the objects; nothing is looked up.
+   * Computes the objects, in the order in which to write them.
    *
-   * @param namespace of the resource
-   * @param name of the resource
    * @throws IllegalArgumentException if a template uses names that the operator needs itself
    */
-  public static DesiredState of(
-      String namespace,
-      String name,
-      TemplateSettings settings,
-      OperatorConfig config,
-      ClusterFacts facts) {
-    var driver = new TemplateDriver(namespace, name, settings, config, facts);
+  static DesiredState of(TemplateDriver driver) {
     var controller = new ControllerWorkload(driver);
     var nodes = new NodeWorkload(driver);
-    var clashes = new ArrayList<>(nodes.clashes());
-    clashes.addAll(controller.clashes());
-    clashes.addAll(LivenessProbe.mistakes(settings));
-    ExclusiveNames.of(settings.spec(), config).sharedByTemplates().stream()
+    var conflicts = new ArrayList<>(nodes.conflicts());
+    conflicts.addAll(controller.conflicts());
+    conflicts.addAll(LivenessProbe.mistakes(driver.settings()));
+    ExclusiveNames.of(driver.settings().spec(), driver.config()).sharedByTemplates().stream()
         .map(
             port ->
                 ("spec.driverControllerTemplate: %s is the one of spec.driverPerNodeTemplate, so"
                         + " that both pods cannot run on one node: use another one")
                     .formatted(port.describe()))
-        .forEach(clashes::add);
-    if (!clashes.isEmpty()) {
-      throw new IllegalArgumentException(String.join("; ", clashes));
+        .forEach(conflicts::add);
+    if (!conflicts.isEmpty()) {
+      throw new IllegalArgumentException(String.join("; ", conflicts));
     }
-    var wanted = new ArrayList<HasMetadata>();
-    wanted.add(new DriverObject(driver).csiDriver());
-    wanted.addAll(new Accounts(driver, nodes.ownAccount(), controller.ownAccount()).objects());
-    wanted.addAll(new StorageClasses(driver).objects());
-    controller.deployment().ifPresent(wanted::add);
-    wanted.add(nodes.daemonSet());
-    return DesiredState.of(wanted);
+    var desired = new ArrayList<HasMetadata>();
+    desired.add(new DriverObject(driver).csiDriver());
+    desired.addAll(new Accounts(driver, nodes.ownAccount(), controller.ownAccount()).objects());
+    desired.addAll(new StorageClasses(driver).objects());
+    controller.deployment().ifPresent(desired::add);
+    desired.add(nodes.daemonSet());
+    return DesiredState.of(desired);
   }
 }

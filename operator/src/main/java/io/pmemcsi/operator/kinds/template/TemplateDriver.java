@@ -7,14 +7,17 @@ import io.pmemcsi.api.template.CSIDriverDeployment;
 import io.pmemcsi.api.template.ContainerImages;
 import io.pmemcsi.api.template.TemplateSettings;
 import io.pmemcsi.operator.facts.ClusterFacts;
-import io.pmemcsi.operator.sidecars.Sidecar;
-import io.pmemcsi.operator.sidecars.Sidecars;
+import io.pmemcsi.operator.facts.ServedApi;
+import io.pmemcsi.operator.objects.Sidecar;
+import io.pmemcsi.operator.objects.SidecarRelease;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * One driver in one cluster: what all of its objects are made from.
+ * One driver in one cluster: all of its objects are computed from this.
  *
  * @param namespace of the resource and of everything that lives in one
  * @param name of the resource, with which names begin
@@ -28,10 +31,10 @@ record TemplateDriver(
 
   private static final String DOMAIN = CSIDriverDeployment.GROUP;
 
-  /** By which the pods on the nodes are found. */
+  /** Selects the pods on the nodes. */
   static final String NODE_LABEL = DOMAIN + "/daemonset";
 
-  /** By which the controller's pods are found. */
+  /** Selects the controller's pods. */
   static final String CONTROLLER_LABEL = DOMAIN + "/deployment";
 
   String driverName() {
@@ -54,8 +57,8 @@ record TemplateDriver(
     return name + "-controller";
   }
 
-  /** The folder of the socket as the driver sees it. */
-  String socketFolder() {
+  /** The directory of the socket in the driver's container. */
+  String socketDirectory() {
     String socket = settings.driverSocket();
     return socket.substring(0, socket.lastIndexOf('/'));
   }
@@ -65,12 +68,12 @@ record TemplateDriver(
     return socket.substring(socket.lastIndexOf('/') + 1);
   }
 
-  /** The same folder as the kubelet sees it. */
-  String hostFolder() {
-    return hostFolder(config, driverName());
+  /** The same directory on the node. */
+  String hostDirectory() {
+    return hostDirectory(config, driverName());
   }
 
-  static String hostFolder(OperatorConfig config, String driverName) {
+  static String hostDirectory(OperatorConfig config, String driverName) {
     return config.kubeletRootDir() + "/plugins/" + driverName;
   }
 
@@ -88,10 +91,38 @@ record TemplateDriver(
             });
     return written
         .or(() -> Optional.ofNullable(config.images().get(sidecar)))
-        .orElseGet(() -> Sidecars.image(sidecar, facts.version()));
+        .orElseGet(() -> release(sidecar).image());
   }
 
-  /** On every object, so that they can be found with kubectl. */
+  SidecarRelease release(Sidecar sidecar) {
+    return SidecarRelease.of(sidecar, facts.version());
+  }
+
+  /** The sidecars of the controller pod, in the documented order. */
+  List<Sidecar> controllerSidecars() {
+    var sidecars = new ArrayList<Sidecar>();
+    if (settings.hasProvisioner()) {
+      sidecars.add(Sidecar.PROVISIONER);
+    }
+    if (settings.hasAttacher()) {
+      sidecars.add(Sidecar.ATTACHER);
+    }
+    if (settings.hasResizer()) {
+      sidecars.add(Sidecar.RESIZER);
+    }
+    if (settings.hasSnapshotter()) {
+      sidecars.add(Sidecar.SNAPSHOTTER);
+    }
+    return sidecars;
+  }
+
+  boolean publishesCapacity() {
+    return settings.hasProvisioner()
+        && Boolean.TRUE.equals(settings.csiDriver().storageCapacity())
+        && facts.serves(ServedApi.STORAGE_CAPACITY);
+  }
+
+  /** On every object, for kubectl. */
   Map<String, String> labels() {
     return new TreeMap<>(
         Map.of(DOMAIN + "/owner-namespace", namespace, DOMAIN + "/owner-name", name));

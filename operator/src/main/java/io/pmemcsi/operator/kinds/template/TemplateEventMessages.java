@@ -1,42 +1,32 @@
 package io.pmemcsi.operator.kinds.template;
 
+import static io.pmemcsi.operator.kinds.template.TemplateCondition.AVAILABLE;
+import static io.pmemcsi.operator.kinds.template.TemplateCondition.DELETION_HELD;
+import static io.pmemcsi.operator.kinds.template.TemplateCondition.SYNC_SUCCESSFUL;
+
 import io.pmemcsi.api.template.CSIDriverDeploymentStatus;
 import io.pmemcsi.api.template.DriverCondition;
 import io.pmemcsi.operator.apply.ObjectRef;
-import io.pmemcsi.operator.deletion.DeletionDecision;
-import io.pmemcsi.operator.events.EventMessage;
+import io.pmemcsi.operator.controller.EventMessage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 
-/** Which events a change of status is worth: one per change, none per repetition. */
+/** The events that a change of status raises: one per change, none per repetition. */
 final class TemplateEventMessages {
 
   private TemplateEventMessages() {}
 
   static List<EventMessage> of(CSIDriverDeploymentStatus previous, CSIDriverDeploymentStatus next) {
     var result = new ArrayList<EventMessage>();
-    Optional<DriverCondition> before = previous.condition(DriverCondition.SYNC_SUCCESSFUL);
-    next.condition(DriverCondition.SYNC_SUCCESSFUL)
-        .filter(now -> before.filter(now::saysTheSameAs).isEmpty())
-        .ifPresent(
-            now -> {
-              if (now.status().equals(TemplateObservedStatus.FALSE)) {
-                result.add(EventMessage.warning("SyncError", String.valueOf(now.message())));
-              } else if (!is(before, TemplateObservedStatus.TRUE)) {
-                result.add(EventMessage.normal("Synced", "All objects of the driver are made"));
-              }
-            });
-    Optional<DriverCondition> available = next.condition(DriverCondition.AVAILABLE);
-    if (is(available, TemplateObservedStatus.TRUE)
-        && !is(previous.condition(DriverCondition.AVAILABLE), TemplateObservedStatus.TRUE)) {
-      result.add(EventMessage.normal("Available", "All driver pods are ready"));
+    for (TemplateCondition condition : TemplateCondition.values()) {
+      switch (condition) {
+        case SYNC_SUCCESSFUL -> synced(previous, next).ifPresent(result::add);
+        case AVAILABLE -> available(previous, next).ifPresent(result::add);
+        case DELETION_HELD -> held(previous, next).ifPresent(result::add);
+      }
     }
-    next.condition(DeletionDecision.Hold.CONDITION)
-        .filter(now -> previous.condition(now.type()).isEmpty())
-        .ifPresent(
-            now -> result.add(EventMessage.warning(now.type(), String.valueOf(now.message()))));
     if (isPaused(next) && !isPaused(previous)) {
       result.add(
           EventMessage.warning(
@@ -57,11 +47,36 @@ final class TemplateEventMessages {
         object + " was deleted and created again: a field changed that cannot be changed in place");
   }
 
-  private static boolean isPaused(CSIDriverDeploymentStatus status) {
-    return status.nodeUpdate() != null && Boolean.TRUE.equals(status.nodeUpdate().paused());
+  private static Optional<EventMessage> synced(
+      CSIDriverDeploymentStatus previous, CSIDriverDeploymentStatus next) {
+    Optional<DriverCondition> before = previous.condition(SYNC_SUCCESSFUL.type());
+    Optional<DriverCondition> changed =
+        next.condition(SYNC_SUCCESSFUL.type())
+            .filter(now -> before.filter(now::saysTheSameAs).isEmpty());
+    if (changed.filter(TemplateCondition::isFalse).isPresent()) {
+      return Optional.of(
+          EventMessage.warning("SyncError", String.valueOf(changed.get().message())));
+    }
+    return changed.isPresent() && !SYNC_SUCCESSFUL.isTrueIn(previous)
+        ? Optional.of(EventMessage.normal("Synced", "All objects of the driver are applied"))
+        : Optional.empty();
   }
 
-  private static boolean is(Optional<DriverCondition> condition, String status) {
-    return condition.filter(one -> one.status().equals(status)).isPresent();
+  private static Optional<EventMessage> available(
+      CSIDriverDeploymentStatus previous, CSIDriverDeploymentStatus next) {
+    return AVAILABLE.isTrueIn(next) && !AVAILABLE.isTrueIn(previous)
+        ? Optional.of(EventMessage.normal("Available", "All driver pods are ready"))
+        : Optional.empty();
+  }
+
+  private static Optional<EventMessage> held(
+      CSIDriverDeploymentStatus previous, CSIDriverDeploymentStatus next) {
+    return next.condition(DELETION_HELD.type())
+        .filter(now -> previous.condition(now.type()).isEmpty())
+        .map(now -> EventMessage.warning(now.type(), String.valueOf(now.message())));
+  }
+
+  private static boolean isPaused(CSIDriverDeploymentStatus status) {
+    return status.nodeUpdate() != null && Boolean.TRUE.equals(status.nodeUpdate().paused());
   }
 }

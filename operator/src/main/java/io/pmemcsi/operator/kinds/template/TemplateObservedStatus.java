@@ -3,26 +3,31 @@ package io.pmemcsi.operator.kinds.template;
 import static io.pmemcsi.api.template.CSIDriverDeploymentStatus.STATE_MANAGED;
 import static io.pmemcsi.api.template.CSIDriverDeploymentStatus.STATE_REMOVED;
 import static io.pmemcsi.api.template.CSIDriverDeploymentStatus.STATE_UNMANAGED;
-import static io.pmemcsi.api.template.DriverCondition.SYNC_SUCCESSFUL;
+import static io.pmemcsi.operator.kinds.template.TemplateCondition.DELETION_HELD;
+import static io.pmemcsi.operator.kinds.template.TemplateCondition.SYNC_SUCCESSFUL;
 
+import io.pmemcsi.api.template.CSIDriverDeploymentStatus;
 import io.pmemcsi.api.template.Child;
 import io.pmemcsi.api.template.DriverCondition;
 import io.pmemcsi.api.template.NodeUpdate;
-import io.pmemcsi.operator.deletion.DeletionDecision;
+import io.pmemcsi.operator.controller.Problem;
+import io.pmemcsi.operator.controller.StatusUpdate;
+import io.pmemcsi.operator.deletion.DeletionDecision.Hold;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
 /**
- * What one look at a driver has brought to light, without any times.
+ * What one reconciliation observed, without any times.
  *
- * @param generation of the resource that was looked at
+ * @param generation of the resource that was observed
  * @param state Managed, Unmanaged or Removed
- * @param complete whether everything is as this generation wants it
- * @param released whether nothing holds a deletion back any more
- * @param conditions those that were looked into; others keep what they said
- * @param children empty if nobody could look
- * @param nodeUpdate how far the nodes are updated; empty to keep what was said
+ * @param complete whether everything is as this generation desires it
+ * @param released whether nothing blocks a deletion any more
+ * @param conditions those that were observed; others stay as they are
+ * @param children empty if they were not observed
+ * @param nodeUpdate how far the nodes are updated; empty to keep what the status shows
  */
 record TemplateObservedStatus(
     long generation,
@@ -31,89 +36,84 @@ record TemplateObservedStatus(
     boolean released,
     List<DriverCondition> conditions,
     Optional<List<Child>> children,
-    Optional<NodeUpdate> nodeUpdate) {
-
-  static final String TRUE = "True";
-  static final String FALSE = "False";
+    Optional<NodeUpdate> nodeUpdate)
+    implements StatusUpdate<CSIDriverDeploymentStatus> {
 
   TemplateObservedStatus {
     conditions = List.copyOf(conditions);
   }
 
-  /** All objects are as they should be. */
-  static TemplateObservedStatus synced(
-      long generation, Availability availability, Optional<NodeUpdate> nodeUpdate) {
+  @Override
+  public CSIDriverDeploymentStatus next(CSIDriverDeploymentStatus previous, Instant now) {
+    return TemplateStatusMapper.next(previous, this, now);
+  }
+
+  /** A driver whose objects are as desired. */
+  static TemplateObservedStatus synced(long generation, TemplateRunning running) {
     return new TemplateObservedStatus(
         generation,
         STATE_MANAGED,
         true,
         false,
         List.of(
-            availability.condition(),
-            condition(SYNC_SUCCESSFUL, true, "Synced", "All objects are as they should be.")),
-        Optional.of(availability.children()),
-        nodeUpdate);
+            running.availability().condition(),
+            SYNC_SUCCESSFUL.isTrue(TemplateReason.SYNCED, "All objects are as they should be.")),
+        Optional.of(running.availability().children()),
+        running.nodeUpdate());
   }
 
-  /** Whether the driver runs does not depend on whether its last change could be carried out. */
-  static TemplateObservedStatus failed(
-      long generation,
-      Availability availability,
-      String reason,
-      String message,
-      Optional<NodeUpdate> nodeUpdate) {
+  /** A problem does not change whether the driver runs. */
+  static TemplateObservedStatus failed(long generation, TemplateRunning running, Problem problem) {
     return new TemplateObservedStatus(
         generation,
         STATE_MANAGED,
         false,
         false,
-        List.of(availability.condition(), condition(SYNC_SUCCESSFUL, false, reason, message)),
+        List.of(
+            running.availability().condition(),
+            SYNC_SUCCESSFUL.isFalse(TemplateReason.of(problem.cause()), problem.message())),
         Optional.empty(),
-        nodeUpdate);
+        running.nodeUpdate());
   }
 
-  /** Nothing is written, but whether the driver runs can still be said. */
-  static TemplateObservedStatus unmanaged(
-      long generation, Availability availability, Optional<NodeUpdate> nodeUpdate) {
+  /** Nothing is written, but the status shows whether the driver runs. */
+  static TemplateObservedStatus unmanaged(long generation, TemplateRunning running) {
     return new TemplateObservedStatus(
         generation,
         STATE_UNMANAGED,
         false,
         false,
-        List.of(availability.condition()),
+        List.of(running.availability().condition()),
         Optional.empty(),
-        nodeUpdate);
+        running.nodeUpdate());
   }
 
   /** The objects are being removed. */
-  static TemplateObservedStatus removing(long generation) {
+  static TemplateObservedStatus removing(long generation, Optional<Problem> problem) {
     return new TemplateObservedStatus(
-        generation, STATE_REMOVED, false, true, List.of(), Optional.empty(), Optional.empty());
+        generation,
+        STATE_REMOVED,
+        false,
+        true,
+        problem.stream()
+            .map(
+                delay -> SYNC_SUCCESSFUL.isFalse(TemplateReason.of(delay.cause()), delay.message()))
+            .toList(),
+        Optional.empty(),
+        Optional.empty());
   }
 
-  /** The same of a resource whose deletion is held back. */
-  TemplateObservedStatus held(String message) {
-    return inDeletion()
-        .and(
-            condition(
-                DeletionDecision.Hold.CONDITION, true, DeletionDecision.Hold.REASON, message));
+  /** The same of a resource whose deletion is blocked. */
+  TemplateObservedStatus held(Hold hold) {
+    var all = new ArrayList<>(conditions);
+    all.add(DELETION_HELD.isTrue(TemplateReason.VOLUMES_IN_USE, hold.message()));
+    return new TemplateObservedStatus(
+        generation, STATE_REMOVED, complete, released, all, children, nodeUpdate);
   }
 
-  /** The same of a resource that somebody has deleted. */
+  /** The same of a deleted resource. */
   TemplateObservedStatus inDeletion() {
     return new TemplateObservedStatus(
         generation, STATE_REMOVED, complete, released, conditions, children, nodeUpdate);
-  }
-
-  /** With one more condition. */
-  TemplateObservedStatus and(DriverCondition condition) {
-    var all = new ArrayList<>(conditions);
-    all.add(condition);
-    return new TemplateObservedStatus(
-        generation, state, complete, released, all, children, nodeUpdate);
-  }
-
-  static DriverCondition condition(String type, boolean status, String reason, String message) {
-    return new DriverCondition(type, status ? TRUE : FALSE, null, reason, message);
   }
 }

@@ -1,9 +1,7 @@
 /**
- * {@code CSIDriverDeployment}: any CSI driver from the user's pod templates. {@link
- * io.pmemcsi.operator.kinds.template.TemplateDesiredState} computes every object, {@link
- * io.pmemcsi.operator.kinds.template.TemplateReconciler} walks from a resource to its status,
- * {@link io.pmemcsi.operator.kinds.template.OperatorConfig} is what the operator's configuration
- * file says.
+ * CSIDriverDeployment, csidriver.storage.openshift.io/v1alpha1: any CSI driver from the user's pod
+ * templates, with sidecars, conflicts between resources, and the operator's configuration. Start
+ * reading with {@link io.pmemcsi.operator.kinds.template.TemplateKind}.
  */
 @NullMarked
 package io.pmemcsi.operator.kinds.template;

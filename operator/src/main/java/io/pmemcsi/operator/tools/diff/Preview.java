@@ -2,30 +2,26 @@ package io.pmemcsi.operator.tools.diff;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Namespaced;
-import io.fabric8.kubernetes.api.model.Secret;
-import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
-import io.fabric8.kubernetes.api.model.apps.Deployment;
+import io.fabric8.kubernetes.client.CustomResource;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
-import io.pmemcsi.api.pmem.PmemCSIDeployment;
-import io.pmemcsi.api.template.CSIDriverDeployment;
-import io.pmemcsi.operator.Rendering;
+import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.operator.apply.Cluster;
-import io.pmemcsi.operator.apply.DesiredState;
 import io.pmemcsi.operator.apply.DryRunCluster;
 import io.pmemcsi.operator.apply.DryRunCluster.Change;
 import io.pmemcsi.operator.apply.Engine;
-import io.pmemcsi.operator.apply.LabelRetention;
 import io.pmemcsi.operator.apply.ObjectRef;
 import io.pmemcsi.operator.apply.Outcome;
 import io.pmemcsi.operator.apply.Owner;
 import io.pmemcsi.operator.apply.OwnershipLabels;
+import io.pmemcsi.operator.controller.ApiReader;
+import io.pmemcsi.operator.controller.DriverKind;
+import io.pmemcsi.operator.controller.KindTraits;
+import io.pmemcsi.operator.controller.Plan;
+import io.pmemcsi.operator.controller.Problem;
 import io.pmemcsi.operator.facts.ClusterFacts;
-import io.pmemcsi.operator.kinds.pmem.PmemPreview;
-import io.pmemcsi.operator.kinds.pmem.PmemReconciler;
+import io.pmemcsi.operator.kinds.Kinds;
 import io.pmemcsi.operator.kinds.template.OperatorConfig;
-import io.pmemcsi.operator.kinds.template.TemplatePreview;
-import io.pmemcsi.operator.kinds.template.TemplateReconciler;
 import io.pmemcsi.operator.tools.diff.ObjectDiff.Fate;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -37,8 +33,8 @@ import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the operator's own engine for a resource that nobody has applied yet, on a cluster that
- * keeps nothing.
+ * Observes and decides as the operator does, for a resource that is not applied yet, and runs its
+ * apply engine on a cluster that keeps nothing.
  */
 public final class Preview {
 
@@ -46,15 +42,14 @@ public final class Preview {
   private static final String NO_UID = "00000000-0000-0000-0000-000000000000";
 
   /**
-   * Later than all that exists: whatever is in the cluster already is older, even by less than the
-   * second in which times are counted, and by whichever clock.
+   * Later than everything that exists: any resource in the cluster is older, even by less than the
+   * second in which ages count, and by any clock.
    */
   private static final String NOT_CREATED_YET = "9999-12-31T23:59:59Z";
 
   private final KubernetesClient client;
   private final ClusterFacts facts;
-  private final TemplatePreview generic;
-  private final Clock clock;
+  private final Kinds kinds;
   private final ShownObject shown;
 
   /**
@@ -65,8 +60,7 @@ public final class Preview {
   public Preview(KubernetesClient client, ClusterFacts facts, OperatorConfig config, Clock clock) {
     this.client = client;
     this.facts = facts;
-    this.generic = new TemplatePreview(client, facts, config, clock);
-    this.clock = clock;
+    this.kinds = Kinds.preview(client, facts, config, clock);
     this.shown = new ShownObject(client.getKubernetesSerialization());
   }
 
@@ -80,51 +74,58 @@ public final class Preview {
     metadata.setUid(live.map(found -> found.getMetadata().getUid()).orElse(NO_UID));
     metadata.setCreationTimestamp(
         live.map(found -> found.getMetadata().getCreationTimestamp()).orElse(NOT_CREATED_YET));
-    return switch (resource) {
-      case PmemCSIDeployment pmem ->
-          run(
-              pmem,
-              live,
-              PmemPreview.blueprint(
-                  pmem, facts, this::secret, this::deployment, this::webhook, clock.instant()),
-              LabelRetention.KEEP);
-      case CSIDriverDeployment template -> of(template, live);
-      default ->
-          run(
-              resource,
-              live,
-              DesiredState.of(new Rendering().objects(resource, facts)),
-              LabelRetention.KEEP);
-    };
+    return kinds.all().stream()
+        .flatMap(kind -> diff(kind, resource, live).stream())
+        .findFirst()
+        .orElseThrow(
+            () -> new IllegalArgumentException(resource.getKind() + " has not been checked"));
   }
 
-  private ResourceDiff of(CSIDriverDeployment resource, Optional<HasMetadata> live) {
-    if (TemplatePreview.isLeftAlone(resource)) {
-      return new ResourceDiff(
-          List.of(own(resource, live)),
-          List.of(),
-          List.of("managementState is Unmanaged: the operator leaves all objects as they are"));
+  private <R extends CustomResource<?, S>, S, O, P extends Plan<R>> Optional<ResourceDiff> diff(
+      DriverKind<R, S, O, P, ?> kind, HasMetadata given, Optional<HasMetadata> live) {
+    Class<R> type = kind.traits().type();
+    if (!type.isInstance(given)) {
+      return Optional.empty();
     }
-    DesiredState blueprint = generic.blueprint(resource);
-    TemplatePreview.Hindrance hindrance = generic.hindrance(resource);
-    return hindrance.reasons().isEmpty()
-        ? run(resource, live, blueprint, LabelRetention.DROP)
-        : hindered(resource, live, hindrance);
+    R resource = type.cast(given);
+    if (!kind.isManaged(resource)) {
+      return Optional.of(
+          new ResourceDiff(
+              List.of(own(resource, live)),
+              List.of(),
+              List.of(
+                  "managementState is Unmanaged: the operator leaves all objects as they are")));
+    }
+    O observed = kind.observe(resource, new ApiReader<>(resource, kind.traits(), client));
+    return Optional.of(
+        switch (kind.decide(resource, observed).action()) {
+          case Plan.Action.Apply apply ->
+              run(
+                  kind.traits(),
+                  resource,
+                  live,
+                  (engine, cluster) -> engine.apply(Owner.of(resource), apply.desired(), cluster));
+          case Plan.Action.Block block -> blocked(kind.traits(), resource, live, block);
+        });
   }
 
-  private ResourceDiff hindered(
-      CSIDriverDeployment resource,
+  private ResourceDiff blocked(
+      KindTraits<?> traits,
+      HasMetadata resource,
       Optional<HasMetadata> live,
-      TemplatePreview.Hindrance hindrance) {
+      Plan.Action.Block block) {
+    if (isMistake(block.problem().cause())) {
+      throw new FatalException("the operator would refuse it: " + block.problem().message());
+    }
     ResourceDiff rest =
-        hindrance
-            .restored()
+        block
+            .restore()
             .map(
                 object ->
                     run(
+                        traits,
                         resource,
                         live,
-                        LabelRetention.DROP,
                         (engine, cluster) -> engine.restore(Owner.of(resource), object, cluster)))
             .orElseGet(() -> new ResourceDiff(List.of(own(resource, live)), List.of(), List.of()));
     String verdict =
@@ -134,54 +135,33 @@ public final class Preview {
     return new ResourceDiff(
         rest.objects(),
         rest.conflicts(),
-        hindrance.reasons().stream().map(verdict::concat).toList());
+        block.problem().message().lines().map(verdict::concat).toList());
+  }
+
+  /** Whether the user has to change the resource, or what it refers to. */
+  private static boolean isMistake(Problem.Cause cause) {
+    return cause == Problem.Cause.INVALID || cause == Problem.Cause.CERTIFICATES;
   }
 
   private ResourceDiff run(
+      KindTraits<?> traits,
       HasMetadata resource,
       Optional<HasMetadata> live,
-      DesiredState blueprint,
-      LabelRetention formerLabels) {
-    return run(
-        resource,
-        live,
-        formerLabels,
-        (engine, cluster) -> engine.apply(Owner.of(resource), blueprint, cluster));
-  }
-
-  private ResourceDiff run(
-      HasMetadata resource,
-      Optional<HasMetadata> live,
-      LabelRetention formerLabels,
-      BiFunction<Engine, Cluster, Outcome> play) {
-    boolean template = resource instanceof CSIDriverDeployment;
-    String manager = template ? TemplateReconciler.FIELD_MANAGER : PmemReconciler.FIELD_MANAGER;
-    var marks = new OwnershipLabels(HasMetadata.getGroup(resource.getClass()));
-    var cluster =
-        new DryRunCluster(
-            client, manager, marks, template ? TemplatePreview.kinds() : PmemPreview.kinds());
+      BiFunction<Engine, Cluster, Outcome> step) {
+    OwnershipLabels labels = traits.owned().ownership();
+    var cluster = new DryRunCluster(client, traits.fieldManager(), labels, traits.owned().kinds());
     Outcome outcome =
-        play.apply(
-            new Engine(marks, manager, formerLabels, client.getKubernetesSerialization()), cluster);
+        step.apply(
+            new Engine(
+                labels,
+                traits.fieldManager(),
+                traits.labelRetention(),
+                client.getKubernetesSerialization()),
+            cluster);
     var diffs = new ArrayList<ObjectDiff>();
     diffs.add(own(resource, live));
     cluster.changes().stream().map(change -> diff(change, outcome)).forEach(diffs::add);
     return new ResourceDiff(diffs, outcome.conflicts(), List.of());
-  }
-
-  private Optional<Secret> secret(String name) {
-    return Optional.ofNullable(
-        client.secrets().inNamespace(facts.namespace()).withName(name).get());
-  }
-
-  private Optional<Deployment> deployment(String name) {
-    return Optional.ofNullable(
-        client.apps().deployments().inNamespace(facts.namespace()).withName(name).get());
-  }
-
-  private Optional<MutatingWebhookConfiguration> webhook(String name) {
-    return Optional.ofNullable(
-        client.admissionRegistration().v1().mutatingWebhookConfigurations().withName(name).get());
   }
 
   /** As {@code kubectl apply} does it: the spec of the file counts, labels are added. */

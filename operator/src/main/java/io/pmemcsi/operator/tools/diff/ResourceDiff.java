@@ -32,7 +32,7 @@ public record ResourceDiff(
         conflicts.stream()
             .map(
                 object ->
-                    "%s: exists, but was not made for this resource: the operator would write"
+                    "%s: exists, but was not created for this resource: the operator would write"
                             .formatted(object)
                         + " nothing until it is gone\n")
             .collect(Collectors.joining());

@@ -2,27 +2,35 @@ package io.pmemcsi.operator.tools.install;
 
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
+import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.ContainerBuilder;
 import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.EnvVarBuilder;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.IntOrString;
+import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
-import io.fabric8.kubernetes.api.model.Probe;
-import io.fabric8.kubernetes.api.model.ProbeBuilder;
+import io.fabric8.kubernetes.api.model.PodSpec;
+import io.fabric8.kubernetes.api.model.PodSpecBuilder;
+import io.fabric8.kubernetes.api.model.PodTemplateSpec;
+import io.fabric8.kubernetes.api.model.PodTemplateSpecBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.SecurityContext;
+import io.fabric8.kubernetes.api.model.SecurityContextBuilder;
 import io.fabric8.kubernetes.api.model.Service;
-import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
 import io.fabric8.kubernetes.api.model.ServiceBuilder;
+import io.fabric8.kubernetes.api.model.Volume;
+import io.fabric8.kubernetes.api.model.VolumeBuilder;
+import io.fabric8.kubernetes.api.model.VolumeMountBuilder;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.apps.DeploymentBuilder;
-import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBindingBuilder;
-import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBuilder;
+import io.fabric8.kubernetes.api.model.apps.DeploymentSpec;
+import io.fabric8.kubernetes.api.model.apps.DeploymentSpecBuilder;
 import io.fabric8.kubernetes.api.model.rbac.RoleBindingBuilder;
-import io.fabric8.kubernetes.api.model.rbac.RoleBuilder;
-import io.fabric8.kubernetes.api.model.rbac.Subject;
-import io.fabric8.kubernetes.api.model.rbac.SubjectBuilder;
+import io.pmemcsi.operator.objects.Pods;
+import io.pmemcsi.operator.objects.Rbac;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -47,38 +55,27 @@ public record OperatorInstallation(String namespace, String image) {
   /** The file in it. */
   public static final String CONFIG_KEY = "config.yaml";
 
-  private static final String RBAC = "rbac.authorization.k8s.io";
   private static final int METRICS_PORT = 8080;
-  private static final String CONFIG_FOLDER = "/etc/pmem-csi-operator";
+  private static final int PROBE_PERIOD_SECONDS = 10;
+  private static final String CONFIG_DIRECTORY = "/etc/pmem-csi-operator";
   private static final Map<String, String> LABELS = Map.of("app", NAME);
   private static final long USER = 1000;
 
   /** In the order in which to create them. */
   public List<HasMetadata> objects() {
-    var rights = new OperatorRbac();
+    var permissions = new OperatorRbac();
     return List.of(
         new NamespaceBuilder().withNewMetadata().withName(namespace).endMetadata().build(),
-        new ServiceAccountBuilder().withMetadata(namespaced(NAME)).build(),
-        new RoleBuilder().withMetadata(namespaced(NAME)).withRules(rights.inOwnNamespace()).build(),
-        new RoleBindingBuilder()
-            .withMetadata(namespaced(NAME))
-            .withNewRoleRef(RBAC, "Role", NAME)
-            .withSubjects(account())
-            .build(),
-        new ClusterRoleBuilder().withMetadata(wide(NAME)).withRules(rights.inCluster()).build(),
-        new ClusterRoleBindingBuilder()
-            .withMetadata(wide(NAME))
-            .withNewRoleRef(RBAC, "ClusterRole", NAME)
-            .withSubjects(account())
-            .build(),
-        new RoleBuilder()
-            .withMetadata(inDefault(NAME + "-event"))
-            .withRules(OperatorRbac.inDefaultNamespace())
-            .build(),
+        Rbac.account(namespaced(NAME)),
+        Rbac.role(namespaced(NAME), permissions.inOwnNamespace()),
+        Rbac.binding(namespaced(NAME), NAME, List.of(NAME)),
+        Rbac.clusterRole(wide(NAME), permissions.inCluster()),
+        Rbac.clusterBinding(wide(NAME), NAME, namespace, NAME),
+        Rbac.role(inDefault(NAME + "-event"), OperatorRbac.inDefaultNamespace()),
         new RoleBindingBuilder()
             .withMetadata(inDefault(NAME + "-event"))
-            .withNewRoleRef(RBAC, "Role", NAME + "-event")
-            .withSubjects(account())
+            .withNewRoleRef(Rbac.GROUP, "Role", NAME + "-event")
+            .withSubjects(Rbac.subject(namespace, NAME))
             .build(),
         configuration(),
         service(),
@@ -112,25 +109,41 @@ public record OperatorInstallation(String namespace, String image) {
   }
 
   private Deployment deployment() {
-    return new DeploymentBuilder()
-        .withMetadata(namespaced(NAME))
-        .withNewSpec()
+    return new DeploymentBuilder().withMetadata(namespaced(NAME)).withSpec(spec()).build();
+  }
+
+  private DeploymentSpec spec() {
+    return new DeploymentSpecBuilder()
         .withReplicas(1)
-        .withNewSelector()
-        .withMatchLabels(LABELS)
-        .endSelector()
-        .withNewTemplate()
+        .withSelector(new LabelSelectorBuilder().withMatchLabels(LABELS).build())
+        .withTemplate(template())
+        .build();
+  }
+
+  private PodTemplateSpec template() {
+    return new PodTemplateSpecBuilder()
         .withNewMetadata()
         .withLabels(new TreeMap<>(Map.of("app", NAME, "pmem-csi.intel.com/webhook", "ignore")))
         .withAnnotations(Map.of("pmem-csi.intel.com/scrape", "containers"))
         .endMetadata()
-        .withNewSpec()
+        .withSpec(podSpec())
+        .build();
+  }
+
+  private PodSpec podSpec() {
+    return new PodSpecBuilder()
         .withServiceAccountName(NAME)
         .withNewSecurityContext()
         .withRunAsNonRoot(true)
         .withRunAsUser(USER)
         .endSecurityContext()
-        .addNewContainer()
+        .withContainers(container())
+        .withVolumes(Pods.emptyDir("tmp-dir"), configVolume())
+        .build();
+  }
+
+  private Container container() {
+    return new ContainerBuilder()
         .withName(NAME)
         .withImage(image)
         .withImagePullPolicy("IfNotPresent")
@@ -139,63 +152,45 @@ public record OperatorInstallation(String namespace, String image) {
             "-v=3",
             "-leader-election",
             "-metrics-addr=:" + METRICS_PORT,
-            "-config=" + CONFIG_FOLDER + "/" + CONFIG_KEY)
+            "-config=" + CONFIG_DIRECTORY + "/" + CONFIG_KEY)
         .withEnv(
             field("WATCH_NAMESPACE", "metadata.namespace"),
             field("POD_NAME", "metadata.name"),
-            value("OPERATOR_NAME", NAME),
-            value("TERMINATION_LOG_PATH", "/dev/termination-log"))
+            Pods.variable("OPERATOR_NAME", NAME),
+            Pods.variable("TERMINATION_LOG_PATH", "/dev/termination-log"))
         .withTerminationMessagePath("/dev/termination-log")
-        .addNewPort()
-        .withName("metrics")
-        .withContainerPort(METRICS_PORT)
-        .withProtocol("TCP")
-        .endPort()
-        .withLivenessProbe(probe("/healthz", 5))
-        .withReadinessProbe(probe("/readyz", 3))
-        .withNewSecurityContext()
+        .withPorts(Pods.port("metrics", METRICS_PORT))
+        .withLivenessProbe(Pods.httpProbe("/healthz", "metrics", PROBE_PERIOD_SECONDS, 5))
+        .withReadinessProbe(Pods.httpProbe("/readyz", "metrics", PROBE_PERIOD_SECONDS, 3))
+        .withSecurityContext(securityContext())
+        .withNewResources()
+        .addToRequests("cpu", new Quantity("50m"))
+        .addToRequests("memory", new Quantity("192Mi"))
+        .endResources()
+        .withVolumeMounts(
+            Pods.mount("tmp-dir", "/tmp"),
+            new VolumeMountBuilder(Pods.mount("config", CONFIG_DIRECTORY))
+                .withReadOnly(true)
+                .build())
+        .build();
+  }
+
+  private static SecurityContext securityContext() {
+    return new SecurityContextBuilder()
         .withReadOnlyRootFilesystem(true)
         .withAllowPrivilegeEscalation(false)
         .withNewCapabilities()
         .withDrop("ALL")
         .endCapabilities()
-        .endSecurityContext()
-        .withNewResources()
-        .addToRequests("cpu", new Quantity("50m"))
-        .addToRequests("memory", new Quantity("192Mi"))
-        .endResources()
-        .addNewVolumeMount()
-        .withName("tmp-dir")
-        .withMountPath("/tmp")
-        .endVolumeMount()
-        .addNewVolumeMount()
-        .withName("config")
-        .withMountPath(CONFIG_FOLDER)
-        .withReadOnly(true)
-        .endVolumeMount()
-        .endContainer()
-        .addNewVolume()
-        .withName("tmp-dir")
-        .withNewEmptyDir()
-        .endEmptyDir()
-        .endVolume()
-        .addNewVolume()
+        .build();
+  }
+
+  private static Volume configVolume() {
+    return new VolumeBuilder()
         .withName("config")
         .withNewConfigMap()
         .withName(CONFIG_MAP)
         .endConfigMap()
-        .endVolume()
-        .endSpec()
-        .endTemplate()
-        .endSpec()
-        .build();
-  }
-
-  private Subject account() {
-    return new SubjectBuilder()
-        .withKind("ServiceAccount")
-        .withName(NAME)
-        .withNamespace(namespace)
         .build();
   }
 
@@ -217,22 +212,6 @@ public record OperatorInstallation(String namespace, String image) {
         .withNamespace("default")
         .withLabels(LABELS)
         .build();
-  }
-
-  private static Probe probe(String path, int failures) {
-    return new ProbeBuilder()
-        .withNewHttpGet()
-        .withPath(path)
-        .withPort(new IntOrString("metrics"))
-        .endHttpGet()
-        .withPeriodSeconds(10)
-        .withTimeoutSeconds(5)
-        .withFailureThreshold(failures)
-        .build();
-  }
-
-  private static EnvVar value(String name, String value) {
-    return new EnvVarBuilder().withName(name).withValue(value).build();
   }
 
   private static EnvVar field(String name, String path) {

@@ -1,94 +1,83 @@
 package io.pmemcsi.operator.tools.install;
 
+import static io.pmemcsi.operator.objects.Rbac.READ;
+import static io.pmemcsi.operator.objects.Rbac.rule;
+
 import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.api.model.Namespaced;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
 import io.fabric8.kubernetes.api.model.rbac.PolicyRule;
 import io.fabric8.kubernetes.api.model.rbac.PolicyRuleBuilder;
 import io.fabric8.kubernetes.api.model.rbac.Role;
-import io.pmemcsi.api.pmem.PmemCSIDeployment;
-import io.pmemcsi.api.pmem.PmemSettings;
-import io.pmemcsi.api.template.CSIDriverDeployment;
-import io.pmemcsi.api.template.TemplateSettings;
-import io.pmemcsi.operator.Rendering;
+import io.fabric8.kubernetes.client.CustomResource;
+import io.pmemcsi.operator.controller.DriverKind;
+import io.pmemcsi.operator.controller.KindTraits;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.KubernetesVersion;
 import io.pmemcsi.operator.facts.ServedApi;
-import io.pmemcsi.operator.kinds.pmem.ControllerCertificates;
-import io.pmemcsi.operator.kinds.pmem.PmemDesiredState;
-import io.pmemcsi.operator.kinds.template.OperatorConfig;
-import io.pmemcsi.operator.kinds.template.TemplateDesiredState;
+import io.pmemcsi.operator.kinds.Kinds;
+import io.pmemcsi.operator.objects.Rbac;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Optional;
+import java.util.stream.Stream;
 
-/** What the operator may do, without a wildcard and without secrets of other namespaces. */
+/**
+ * The permissions of the operator, without a wildcard and without secrets of other namespaces. The
+ * API server refuses an escalation, so that it needs everything that it grants to drivers.
+ */
 final class OperatorRbac {
 
   /** Server-side apply is a patch, and a create where the object is missing. */
-  private static final String LOOK_AFTER = "get,list,watch,create,patch,delete";
+  private static final String OWN = READ + ",create,patch,delete";
 
-  private static final String WATCH = "get,list,watch";
-  private static final String RBAC = "rbac.authorization.k8s.io";
-
-  private final List<HasMetadata> granted = everyBlueprint();
-  private final List<HasMetadata> grantedByTemplates = everyTemplateBlueprint();
+  private final Kinds kinds = Kinds.offline();
 
   List<PolicyRule> inOwnNamespace() {
-    return new RbacRules()
-        .allow("", "serviceaccounts,services,secrets", LOOK_AFTER)
-        .allow("", "configmaps", "get,delete")
-        .allow("", "pods", WATCH)
-        .allow("apps", "deployments,daemonsets", LOOK_AFTER)
-        .allow("apps", "statefulsets", "get,delete")
-        .allow(RBAC, "roles,rolebindings", LOOK_AFTER)
-        .allow("coordination.k8s.io", "leases", "get,create,update,patch")
-        .allowAll(rulesOfRoles(granted))
-        .rules();
+    return Rbac.merge(
+        Stream.of(
+                Stream.of(
+                    rule("", "configmaps", "get,delete"),
+                    rule("", "pods", READ),
+                    rule("apps", "statefulsets", "get,delete"),
+                    rule("coordination.k8s.io", "leases", "get,create,update,patch")),
+                kinds.all().stream()
+                    .filter(kind -> !isNamespaced(kind.traits()))
+                    .flatMap(
+                        kind ->
+                            Stream.concat(owned(kind.traits(), true), rulesOf(kind, Role.class))))
+            .flatMap(rules -> rules)
+            .toList());
   }
 
   List<PolicyRule> inCluster() {
     var rules =
         new ArrayList<>(
-            new RbacRules()
-                // the finalizer is a patch of the resource
-                .allow(PmemCSIDeployment.GROUP, "pmemcsideployments", WATCH + ",patch")
-                .allow(PmemCSIDeployment.GROUP, "pmemcsideployments/status", "get,update,patch")
-                .allow(PmemCSIDeployment.GROUP, "pmemcsideployments/finalizers", "update")
-                .allow("", "nodes", WATCH)
-                // what uses a driver is looked for before the driver is removed
-                .allow("", "persistentvolumes,pods", "list")
-                .allow("storage.k8s.io", "volumeattachments", "list")
-                // a draining update works on the nodes and on the pods of other namespaces
-                .allow("", "nodes", "patch")
-                .allow("", "pods", "delete")
-                .allow("", "pods/eviction", "create")
-                .allow("storage.k8s.io", "csinodes", "list")
-                .allow("apps", "controllerrevisions", "list")
-                .allow(CSIDriverDeployment.GROUP, "csidriverdeployments", WATCH + ",patch")
-                .allow(CSIDriverDeployment.GROUP, "csidriverdeployments/status", "get,update,patch")
-                .allow(CSIDriverDeployment.GROUP, "csidriverdeployments/finalizers", "update")
-                // drivers from templates live in whatever namespace their resource is in
-                .allow("", "serviceaccounts", LOOK_AFTER)
-                .allow("", "events", "create,patch")
-                .allow("apps", "deployments,daemonsets", LOOK_AFTER)
-                .allow(RBAC, "roles,rolebindings", LOOK_AFTER)
-                .allow("storage.k8s.io", "csidrivers,storageclasses", LOOK_AFTER)
-                .allow(RBAC, "clusterroles,clusterrolebindings", LOOK_AFTER)
-                .allow("admissionregistration.k8s.io", "mutatingwebhookconfigurations", LOOK_AFTER)
-                .allowAll(rulesOfClusterRoles(granted))
-                .allowAll(rulesOfClusterRoles(grantedByTemplates))
-                .allowAll(rulesOfRoles(grantedByTemplates))
-                .rules());
-    // on OpenShift privileged pods need this role, which only its holders or binders may pass on
+            Rbac.merge(
+                Stream.of(
+                        Stream.of(
+                            rule("", "nodes", READ),
+                            // a driver is removed only if nothing uses it
+                            rule("", "persistentvolumes,pods", "list"),
+                            rule("storage.k8s.io", "volumeattachments", "list"),
+                            // a draining update works on nodes and on pods of other namespaces
+                            rule("", "nodes", "patch"),
+                            rule("", "pods", "delete"),
+                            rule("", "pods/eviction", "create"),
+                            rule("storage.k8s.io", "csinodes", "list"),
+                            rule("apps", "controllerrevisions", "list"),
+                            rule("", "events", "create,patch")),
+                        kinds.all().stream().flatMap(this::inCluster))
+                    .flatMap(all -> all)
+                    .toList()));
+    // on OpenShift privileged pods need this role, which only its holders or binders may grant
     rules.add(
         new PolicyRuleBuilder()
-            .withApiGroups(RBAC)
+            .withApiGroups(Rbac.GROUP)
             .withResources("clusterroles")
             .withResourceNames(
                 "system:openshift:scc:privileged",
-                // the documented names of roles that the configuration file may give
+                // the documented names of roles that the configuration file may have
                 "system:openshift:csi-driver",
                 "system:openshift:csi-driver-controller-leader-election")
             .withVerbs("bind")
@@ -96,16 +85,60 @@ final class OperatorRbac {
     return rules;
   }
 
-  /** Events about resources of the whole cluster live in the default namespace. */
+  /** The objects of a namespaced resource are in its namespace, which may be any. */
+  private Stream<PolicyRule> inCluster(DriverKind<?, ?, ?, ?, ?> kind) {
+    KindTraits<?> traits = kind.traits();
+    return Stream.of(
+            resource(traits),
+            owned(traits, false),
+            rulesOf(kind, ClusterRole.class),
+            isNamespaced(traits)
+                ? Stream.concat(owned(traits, true), rulesOf(kind, Role.class))
+                : Stream.<PolicyRule>empty())
+        .flatMap(rules -> rules);
+  }
+
+  /** Events about cluster-scoped resources are in the default namespace. */
   static List<PolicyRule> inDefaultNamespace() {
-    return new RbacRules().allow("", "events", "create,patch").rules();
+    return Rbac.merge(List.of(rule("", "events", "create,patch")));
   }
 
-  /** All that may ever be granted, on whatever cluster. */
-  private static List<HasMetadata> everyBlueprint() {
-    var resource = new PmemCSIDeployment();
-    resource.setMetadata(new ObjectMetaBuilder().withName("any").build());
-    PmemSettings settings = PmemSettings.of(resource);
+  private static Stream<PolicyRule> resource(KindTraits<?> traits) {
+    String group = HasMetadata.getGroup(traits.type());
+    String plural = HasMetadata.getPlural(traits.type());
+    return Stream.of(
+        // the finalizer is a patch of the resource
+        rule(group, plural, READ + ",patch"),
+        rule(group, plural + "/status", "get,update,patch"),
+        rule(group, plural + "/finalizers", "update"));
+  }
+
+  private static Stream<PolicyRule> owned(KindTraits<?> traits, boolean namespaced) {
+    return traits.owned().kinds().stream()
+        .filter(type -> Namespaced.class.isAssignableFrom(type) == namespaced)
+        .map(type -> rule(HasMetadata.getGroup(type), HasMetadata.getPlural(type), OWN));
+  }
+
+  private static boolean isNamespaced(KindTraits<?> traits) {
+    return Namespaced.class.isAssignableFrom(traits.type());
+  }
+
+  /** Everything that a kind may ever grant, on any cluster. */
+  private static Stream<PolicyRule> rulesOf(
+      DriverKind<?, ?, ?, ?, ?> kind, Class<? extends HasMetadata> type) {
+    return everyObject(kind)
+        .filter(type::isInstance)
+        .flatMap(
+            object ->
+                switch (object) {
+                  case Role role -> role.getRules().stream();
+                  case ClusterRole role -> role.getRules().stream();
+                  default -> Stream.empty();
+                });
+  }
+
+  private static <R extends CustomResource<?, S>, S> Stream<HasMetadata> everyObject(
+      DriverKind<R, S, ?, ?, ?> kind) {
     var objects = new ArrayList<HasMetadata>();
     for (int minor = KubernetesVersion.OLDEST.minor();
         minor <= KubernetesVersion.NEWEST_KNOWN.minor();
@@ -113,63 +146,8 @@ final class OperatorRbac {
       var facts =
           new ClusterFacts(
               new KubernetesVersion(1, minor), "any", "any", EnumSet.allOf(ServedApi.class));
-      objects.addAll(
-          PmemDesiredState.of(
-                  settings,
-                  facts,
-                  Optional.of(new ControllerCertificates("any", Optional.empty(), false)))
-              .objects());
+      objects.addAll(kind.render(kind.withEveryFeature(), facts).objects());
     }
-    return objects;
-  }
-
-  /** The same for drivers from templates, with every sidecar. */
-  private static List<HasMetadata> everyTemplateBlueprint() {
-    var resource =
-        (CSIDriverDeployment)
-            new Rendering()
-                .read(
-                    """
-                    apiVersion: csidriver.storage.openshift.io/v1alpha1
-                    kind: CSIDriverDeployment
-                    metadata: {name: any}
-                    spec:
-                      driverName: any
-                      driverSocket: /csi/csi.sock
-                      driverPerNodeTemplate:
-                        spec:
-                          containers:
-                            - {name: any, image: any, securityContext: {privileged: true}}
-                      driverControllerTemplate:
-                        spec: {containers: [{name: any, image: any}]}
-                      csiDriver: {storageCapacity: true}
-                      sidecars: {resizer: {enabled: true}, snapshotter: {enabled: true}}
-                    """);
-    TemplateSettings settings = TemplateSettings.of(resource);
-    var objects = new ArrayList<HasMetadata>();
-    for (int minor = KubernetesVersion.OLDEST.minor();
-        minor <= KubernetesVersion.NEWEST_KNOWN.minor();
-        minor++) {
-      var facts =
-          new ClusterFacts(
-              new KubernetesVersion(1, minor), "any", "any", EnumSet.allOf(ServedApi.class));
-      objects.addAll(
-          TemplateDesiredState.of("any", "any", settings, OperatorConfig.DEFAULT, facts).objects());
-    }
-    return objects;
-  }
-
-  private static List<PolicyRule> rulesOfRoles(List<HasMetadata> objects) {
-    return objects.stream()
-        .filter(Role.class::isInstance)
-        .flatMap(role -> ((Role) role).getRules().stream())
-        .toList();
-  }
-
-  private static List<PolicyRule> rulesOfClusterRoles(List<HasMetadata> objects) {
-    return objects.stream()
-        .filter(ClusterRole.class::isInstance)
-        .flatMap(role -> ((ClusterRole) role).getRules().stream())
-        .toList();
+    return objects.stream();
   }
 }

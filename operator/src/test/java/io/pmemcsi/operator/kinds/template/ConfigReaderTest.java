@@ -3,7 +3,7 @@ package io.pmemcsi.operator.kinds.template;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.pmemcsi.operator.sidecars.Sidecar;
+import io.pmemcsi.operator.objects.Sidecar;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;

@@ -8,17 +8,15 @@ import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.api.template.CSIDriverDeployment;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class ConflictsTest {
 
   private static final KubernetesSerialization YAML = new KubernetesSerialization();
-  private static final Conflicts CONFLICTS =
-      new Conflicts(OperatorConfig.DEFAULT, NameOwners.NOBODY);
+  private static final Conflicts CONFLICTS = new Conflicts(OperatorConfig.DEFAULT, NameOwners.NONE);
 
   @Test
-  void oneDriverNameIsToldToTheYoungerNamingTheOlder() {
+  void oneDriverNameIsReportedByTheYoungerNamingTheOlder() {
     var older = resource("older", 1, "driverName: a.example.com");
     var younger = resource("younger", 2, "driverName: a.example.com");
 
@@ -115,7 +113,7 @@ class ConflictsTest {
   void pmemDriverOfTheSameNameIsAConflict() {
     var younger = resource("younger", 2, "driverName: pmem-csi.intel.com");
 
-    assertThat(CONFLICTS.of(younger, List.of(), Optional.of(pmem(1))))
+    assertThat(messages(CONFLICTS.of(younger, List.of(), List.of(pmem(1)))))
         .singleElement()
         .asString()
         .startsWith(
@@ -123,12 +121,12 @@ class ConflictsTest {
   }
 
   @Test
-  void pmemDriverOfTheSameSecondDoesNotTakeANameThatIsHeld() {
+  void pmemDriverOfTheSameSecondDoesNotTakeANameThatIsOwned() {
     var first = resource("first", 2, "driverName: pmem-csi.intel.com");
 
     assertThat(
-            new Conflicts(OperatorConfig.DEFAULT, held(Map.of("pmem-csi.intel.com", "uid-first")))
-                .of(first, List.of(), Optional.of(pmem(2))))
+            new Conflicts(OperatorConfig.DEFAULT, owned(Map.of("pmem-csi.intel.com", "uid-first")))
+                .of(first, List.of(), List.of(pmem(2))))
         .isEmpty();
   }
 
@@ -152,24 +150,24 @@ class ConflictsTest {
                 """),
             OperatorConfig.DEFAULT);
     assertThat(other.keys())
-        .as("folders that are nobody's socket make no rivals")
+        .as("directories without a socket make no conflict")
         .containsExactly("driver b", "driver a");
   }
 
   @Test
-  void whoHasANameKeepsItWhateverTheAge() {
+  void ownerOfANameKeepsItWhateverItsAge() {
     var older =
         resource("older", 1, "driverName: a\n  storageClassTemplates: [{metadata: {name: c}}]");
     var younger =
         resource("younger", 2, "driverName: a\n  storageClassTemplates: [{metadata: {name: c}}]");
     var conflicts =
-        new Conflicts(OperatorConfig.DEFAULT, held(Map.of("a", "uid-younger", "c", "uid-older")));
+        new Conflicts(OperatorConfig.DEFAULT, owned(Map.of("a", "uid-younger", "c", "uid-older")));
 
-    assertThat(conflicts.of(older, List.of(younger), Optional.empty()))
+    assertThat(messages(conflicts.of(older, List.of(younger), List.of())))
         .containsExactly(
             "CSIDriverDeployment \"younger\" in namespace \"ns\" has the driver name \"a\" already:"
                 + " change or delete one of the two");
-    assertThat(conflicts.of(younger, List.of(older), Optional.empty()))
+    assertThat(messages(conflicts.of(younger, List.of(older), List.of())))
         .singleElement()
         .asString()
         .contains("which is older, has the storage class \"c\" already");
@@ -177,17 +175,17 @@ class ConflictsTest {
   }
 
   @Test
-  void nameThatSomebodyElseHoldsGoesToTheOlderOfTwo() {
+  void nameOfAThirdOwnerGoesToTheOlderOfTwo() {
     var older = resource("older", 1, "driverName: a");
     var younger = resource("younger", 2, "driverName: a");
-    var conflicts = new Conflicts(OperatorConfig.DEFAULT, held(Map.of("a", "uid-of-a-third")));
+    var conflicts = new Conflicts(OperatorConfig.DEFAULT, owned(Map.of("a", "uid-of-a-third")));
 
-    assertThat(conflicts.of(older, List.of(younger), Optional.empty())).isEmpty();
-    assertThat(conflicts.of(younger, List.of(older), Optional.empty())).hasSize(1);
+    assertThat(conflicts.of(older, List.of(younger), List.of())).isEmpty();
+    assertThat(conflicts.of(younger, List.of(older), List.of())).hasSize(1);
   }
 
   @Test
-  void folderInsideTheSocketDirectoryIsAConflictAndItsParentIsNone() {
+  void directoryInsideTheSocketDirectoryIsAConflictAndItsParentIsNone() {
     var older = resource("older", 1, "driverName: a");
 
     assertThat(conflicts(mounting("/var/lib/kubelet/plugins/a/sub"), older)).hasSize(1);
@@ -214,7 +212,7 @@ class ConflictsTest {
     assertThat(conflicts(before, older)).isEmpty();
   }
 
-  private static CSIDriverDeployment mounting(String folder) {
+  private static CSIDriverDeployment mounting(String directory) {
     return resource(
         "younger",
         2,
@@ -224,7 +222,7 @@ class ConflictsTest {
             spec:
               volumes: [{name: v, hostPath: {path: %s}}]
         """
-            .formatted(folder));
+            .formatted(directory));
   }
 
   private static PmemCSIDeployment pmem(int second) {
@@ -238,22 +236,16 @@ class ConflictsTest {
     return pmem;
   }
 
-  private static NameOwners held(Map<String, String> holders) {
-    return new NameOwners() {
-      @Override
-      public Optional<String> ofDriver(String name) {
-        return Optional.ofNullable(holders.get(name));
-      }
+  private static NameOwners owned(Map<String, String> owners) {
+    return new NameOwners(owners, owners);
+  }
 
-      @Override
-      public Optional<String> ofStorageClass(String name) {
-        return Optional.ofNullable(holders.get(name));
-      }
-    };
+  private static List<String> messages(List<Conflicts.Conflict> conflicts) {
+    return conflicts.stream().map(Conflicts.Conflict::message).toList();
   }
 
   private static List<String> conflicts(CSIDriverDeployment of, CSIDriverDeployment other) {
-    return CONFLICTS.of(of, List.of(other), Optional.empty());
+    return messages(CONFLICTS.of(of, List.of(other), List.of()));
   }
 
   private static String hostPort(String driver, String selector) {

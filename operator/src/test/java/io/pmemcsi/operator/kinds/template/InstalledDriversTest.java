@@ -16,7 +16,7 @@ class InstalledDriversTest {
   private static final String UID = "mine";
 
   @Test
-  void folderOfTheSocketShowsADriverWhoseObjectSomebodyDeleted() {
+  void socketDirectoryShowsADriverWhoseObjectWasDeleted() {
     var installed = InstalledDrivers.of(List.of(), Optional.of(daemonSet("a")));
 
     assertThat(installed.current()).contains("a");
@@ -26,7 +26,7 @@ class InstalledDriversTest {
   }
 
   @Test
-  void folderThatSomebodyChangedIsNoFormerDriver() {
+  void changedSocketDirectoryIsNoFormerDriver() {
     var installed = InstalledDrivers.of(List.of(driver("a", UID)), Optional.of(daemonSet("other")));
 
     assertThat(installed.endingFor("a")).isEmpty();
@@ -43,7 +43,7 @@ class InstalledDriversTest {
   }
 
   @Test
-  void driverOfSomebodyElseDoesNotEndWithAResourceThatNamesIt() {
+  void driverOfAnotherOwnerDoesNotEndWithAResourceThatNamesIt() {
     var installed = InstalledDrivers.of(List.of(driver("a", UID)), Optional.of(daemonSet("a")));
     CSIDriver unmarked =
         new CSIDriverBuilder().withNewMetadata().withName("plain").endMetadata().build();
@@ -66,7 +66,7 @@ class InstalledDriversTest {
     return new CSIDriverBuilder()
         .withNewMetadata()
         .withName(name)
-        .withLabels(Map.of(TemplateEventSources.MARKS.uidLabel(), uid))
+        .withLabels(Map.of(TemplateKind.LABELS.uidLabel(), uid))
         .endMetadata()
         .build();
   }

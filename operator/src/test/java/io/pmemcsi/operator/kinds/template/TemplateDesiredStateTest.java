@@ -16,7 +16,7 @@ import io.pmemcsi.api.template.CSIDriverDeployment;
 import io.pmemcsi.api.template.TemplateSettings;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.KubernetesVersion;
-import io.pmemcsi.operator.sidecars.Sidecar;
+import io.pmemcsi.operator.objects.Sidecar;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -231,11 +231,12 @@ class TemplateDesiredStateTest {
     CSIDriverDeployment resource =
         new KubernetesSerialization().unmarshal(yaml, CSIDriverDeployment.class);
     return TemplateDesiredState.of(
-            "ns",
-            "name",
-            TemplateSettings.of(resource),
-            config,
-            ClusterFacts.assumed(KubernetesVersion.NEWEST_KNOWN, "ns", "any"))
+            new TemplateDriver(
+                "ns",
+                "name",
+                TemplateSettings.of(resource),
+                config,
+                ClusterFacts.assumed(KubernetesVersion.NEWEST_KNOWN, "ns", "any")))
         .objects();
   }
 }

@@ -101,7 +101,7 @@ class UnifiedDiffTest {
             Service "one" in namespace "ns": created
             @@ -0,0 +1,1 @@
             +a
-            Secret "two" in namespace "ns": exists, but was not made for this resource: the operator \
+            Secret "two" in namespace "ns": exists, but was not created for this resource: the operator \
             would write nothing until it is gone
             something to know
             1 created, 0 changed, 0 deleted and created again, 0 deleted, 1 unchanged

@@ -1,0 +1,90 @@
+package io.pmemcsi.operator.pmemdriver;
+
+import io.pmemcsi.api.pmem.DeploymentCondition;
+import io.pmemcsi.operator.deletion.DeletionDecision.Hold;
+import java.util.Arrays;
+import java.util.Optional;
+
+/** The conditions of PMEM-CSI resources, how long they stay, and which events they raise. */
+public enum PmemCondition {
+  CERTS_VERIFIED(DeploymentCondition.CERTS_VERIFIED, Lifetime.WHILE_NAMED, Raises.WHEN_FALSE),
+  CERTS_READY(DeploymentCondition.CERTS_READY, Lifetime.WHILE_NAMED, Raises.NOTHING),
+  DRIVER_DEPLOYED(DeploymentCondition.DRIVER_DEPLOYED, Lifetime.PERMANENT, Raises.NOTHING),
+  /** False while another driver manages the memory of the same nodes. */
+  NODES_EXCLUSIVE("NodesExclusive", Lifetime.PERMANENT, Raises.NOTHING),
+  /** While volumes block the deletion. */
+  DELETION_HELD(Hold.CONDITION, Lifetime.WHILE_TRUE, Raises.WHEN_NEW),
+  /** While another controller keeps changing objects of the driver. */
+  CONTESTED("Contested", Lifetime.WHILE_TRUE, Raises.WHEN_NEW);
+
+  /** How long a condition stays that is not observed any more. */
+  enum Lifetime {
+    PERMANENT,
+    /** Until the resource names no certificates any more. */
+    WHILE_NAMED,
+    WHILE_TRUE
+  }
+
+  /** When a condition raises a warning event. */
+  enum Raises {
+    NOTHING,
+    /** Its type is the reason of the event. */
+    WHEN_NEW,
+    /** Where the driver runs despite of it: else the phase raises one. */
+    WHEN_FALSE
+  }
+
+  static final String TRUE = "True";
+  static final String FALSE = "False";
+
+  private final String type;
+  private final Lifetime lifetime;
+  private final Raises raises;
+
+  PmemCondition(String type, Lifetime lifetime, Raises raises) {
+    this.type = type;
+    this.lifetime = lifetime;
+    this.raises = raises;
+  }
+
+  String type() {
+    return type;
+  }
+
+  Lifetime lifetime() {
+    return lifetime;
+  }
+
+  Raises raises() {
+    return raises;
+  }
+
+  /** Empty for a condition of a release that knows more of them. */
+  static Optional<PmemCondition> of(DeploymentCondition condition) {
+    return Arrays.stream(values()).filter(one -> one.is(condition)).findFirst();
+  }
+
+  boolean is(DeploymentCondition condition) {
+    return condition.type().equals(type);
+  }
+
+  boolean isFalse(DeploymentCondition condition) {
+    return is(condition) && condition.status().equals(FALSE);
+  }
+
+  DeploymentCondition isTrue(String reason) {
+    return new DeploymentCondition(type, TRUE, reason, null, null);
+  }
+
+  DeploymentCondition isTrue(String reason, String message) {
+    return new DeploymentCondition(type, TRUE, reason, message, null);
+  }
+
+  DeploymentCondition isFalse(String reason) {
+    return new DeploymentCondition(type, FALSE, reason, null, null);
+  }
+
+  DeploymentCondition isFalse(String reason, String message) {
+    return new DeploymentCondition(type, FALSE, reason, message, null);
+  }
+}
