@@ -54,7 +54,7 @@ final class Concurrently {
       return results;
     }
     RuntimeException first = failures.getFirst();
-    failures.stream().skip(1).filter(other -> other != first).forEach(first::addSuppressed);
+    failures.stream().skip(1).forEach(first::addSuppressed);
     throw first;
   }
 }

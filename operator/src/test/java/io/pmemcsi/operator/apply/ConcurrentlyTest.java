@@ -37,7 +37,6 @@ class ConcurrentlyTest {
         IntStream.range(0, 200).boxed().toList(),
         i -> {
           most.accumulateAndGet(inFlight.incrementAndGet(), Math::max);
-          Thread.yield();
           return inFlight.decrementAndGet();
         });
 
@@ -55,19 +54,15 @@ class ConcurrentlyTest {
                     List.of("a", "early", "late"),
                     name -> {
                       processed.incrementAndGet();
-                      switch (name) {
-                        case "early" -> {
-                          await(lateFailed);
-                          throw new IllegalArgumentException(name);
-                        }
-                        case "late" -> {
-                          lateFailed.countDown();
-                          throw new IllegalStateException(name);
-                        }
-                        default -> {
-                          return name;
-                        }
+                      if (name.equals("early")) {
+                        await(lateFailed);
+                        throw new IllegalArgumentException(name);
                       }
+                      if (name.equals("late")) {
+                        lateFailed.countDown();
+                        throw new IllegalStateException(name);
+                      }
+                      return name;
                     }))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("early")
