@@ -34,7 +34,7 @@ final class LegacyBindMounts {
   }
 
   private static boolean lacksAny(MountEntry mount, List<String> options) {
-    return options.contains("ro") && !mount.isReadOnly()
+    return (options.contains("ro") && !mount.isReadOnly())
         || MountOptions.shown(options).entrySet().stream()
             .anyMatch(option -> option.getValue() && !mount.has(option.getKey()));
   }

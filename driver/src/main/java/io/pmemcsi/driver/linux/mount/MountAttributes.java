@@ -53,7 +53,7 @@ public record MountAttributes(long set, long clear) {
     long clear = 0;
     for (String option : perMountOptions(options)) {
       MountAttributes one = OPTIONS.getOrDefault(option, new MountAttributes(0, 0));
-      set = set & ~one.clear() | one.set();
+      set = (set & ~one.clear()) | one.set();
       clear |= one.clear();
     }
     return new MountAttributes(set, clear);
