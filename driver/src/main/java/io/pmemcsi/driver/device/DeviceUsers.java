@@ -30,8 +30,9 @@ public final class DeviceUsers {
     refuseHeld(device);
   }
 
-  /** Throws when a process, in whichever mount namespace, holds a device. */
+  /** Throws when a process, in whichever mount namespace, holds a device or is about to. */
   public void refuseHeld(Device device) {
+    refuseOrphans(device);
     try (BlockDevices.Hold _ = BlockDevices.holdExclusively(device.path())) {
       // free
     } catch (BlockDevices.BusyException e) {
@@ -39,6 +40,22 @@ public final class DeviceUsers {
     } catch (IOException e) {
       throw new DeviceException.ToolFailed("open " + device.path(), e);
     }
+  }
+
+  /**
+   * Throws when a command of a driver that was killed may still write to a device: it would destroy
+   * what is written from now on.
+   */
+  public void refuseOrphans(Device device) {
+    OrphanedCommands.HERE
+        .writerOf(device.path())
+        .ifPresent(
+            command -> {
+              throw new DeviceException.InUse(
+                  device.id(),
+                  "%s of an interrupted call still runs for %s, call again when it has ended"
+                      .formatted(command, device.path()));
+            });
   }
 
   /** All mounts of a device's filesystem and of its node. */

@@ -7,11 +7,14 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * Commands that create devices and run at this moment. They outlive a driver that is killed, so
- * that a device may appear after the call that requested it has ended.
+ * Commands that create or change devices and run at this moment. They outlive a driver that is
+ * killed, so that a device may appear, or be formatted, after the call that requested it has ended.
  *
  * @param processes where the kernel shows them
  */
@@ -19,6 +22,9 @@ public record OrphanedCommands(Path processes) {
 
   /** Those of this machine, or of this container: in another one they die with their driver. */
   public static final OrphanedCommands HERE = new OrphanedCommands(Path.of("/proc"));
+
+  /** The commands of this driver that overwrite a device; wrappers have them as an argument. */
+  private static final Set<String> WRITERS = Set.of("mkfs.ext4", "mkfs.xfs", "wipefs", "resize2fs");
 
   /** The argument that names the device in each of these commands. */
   public static String nameOption(String name) {
@@ -30,10 +36,29 @@ public record OrphanedCommands(Path processes) {
     return isRunningWith(nameOption(id.value()));
   }
 
+  /**
+   * The command that may write to a device, if one runs. It need not have opened the device yet, so
+   * the kernel does not report the device as busy.
+   */
+  public Optional<String> writerOf(Path device) {
+    return list(
+        all ->
+            all.map(OrphanedCommands::arguments)
+                .filter(arguments -> arguments.contains(device.toString()))
+                .flatMap(List::stream)
+                .map(argument -> argument.substring(argument.lastIndexOf('/') + 1))
+                .filter(WRITERS::contains)
+                .findFirst());
+  }
+
   /** Whether a process has this argument. */
   public boolean isRunningWith(String option) {
+    return list(all -> all.anyMatch(process -> arguments(process).contains(option)));
+  }
+
+  private <T> T list(Function<Stream<Path>, T> search) {
     try (Stream<Path> all = Files.list(processes)) {
-      return all.anyMatch(process -> arguments(process).contains(option));
+      return search.apply(all);
     } catch (IOException e) {
       throw new UncheckedIOException(
           "cannot list running commands in %s: %s".formatted(processes, Reason.of(e)), e);

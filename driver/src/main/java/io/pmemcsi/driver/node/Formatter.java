@@ -156,8 +156,9 @@ public final class Formatter {
   }
 
   /** Marks a blank volume as used raw: from now on its content belongs to its user. */
-  void recordRawUse(VolumeRecord volume) {
+  void recordRawUse(VolumeRecord volume, Device device) {
     if (volume.state() instanceof VolumeState.Blank) {
+      users.refuseOrphans(device);
       // durable before a pod can write to the device, so that it is never formatted later
       volumes.setState(volume, new VolumeState.RawBlock());
     }

@@ -211,7 +211,7 @@ public final class Publishing {
       VolumeMounts.requireSame(there.get(), readOnly);
       return;
     }
-    formatter.recordRawUse(entry);
+    formatter.recordRawUse(entry, device);
     MountPoints.createFile(target);
     bind(device.path(), target, options);
   }

@@ -3,6 +3,7 @@ package io.pmemcsi.driver.node.kata;
 import static java.nio.file.StandardOpenOption.READ;
 import static java.nio.file.StandardOpenOption.WRITE;
 
+import io.pmemcsi.driver.device.OrphanedCommands;
 import io.pmemcsi.driver.linux.Timeouts;
 import io.pmemcsi.driver.linux.exec.Command;
 import io.pmemcsi.driver.linux.exec.CommandRunner;
@@ -19,6 +20,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 
 /** Creates image files that fill the volume they are on. */
@@ -62,6 +64,13 @@ public final class ImageFiles {
   private void discard(Path temporary) throws IOException {
     if (Files.exists(temporary)) {
       for (Loop loop : loops.of(temporary)) {
+        // detached, its number would be reused, and the command would format another volume
+        Optional<String> writer = OrphanedCommands.HERE.writerOf(loop.device());
+        if (writer.isPresent()) {
+          throw new IOException(
+              "%s of an interrupted call still runs for %s, call again when it has ended"
+                  .formatted(writer.get(), loop.device()));
+        }
         loops.detach(loop.device());
       }
       Files.delete(temporary);
