@@ -1,0 +1,9 @@
+/**
+ * What all TLS servers and clients of the program have in common: how certificates and keys are
+ * read from PEM files, and which protocol versions and cipher suites are used. Start reading at
+ * {@link io.pmemcsi.base.tls.CertificateAndKey}.
+ */
+@NullMarked
+package io.pmemcsi.base.tls;
+
+import org.jspecify.annotations.NullMarked;
