@@ -46,7 +46,20 @@ final class CsiServices {
     this.volumes = volumes;
   }
 
-  List<BindableService> create() {
+  /** The services of one node, which are stateless towards their callers. */
+  record Running(BindableService identity, BindableService controller, BindableService node) {
+
+    List<BindableService> all() {
+      return List.of(identity, controller, node);
+    }
+
+    /** What the central controller calls. */
+    List<BindableService> provisioning() {
+      return List.of(identity, controller);
+    }
+  }
+
+  Running create() {
     Path state = settings.statePath();
     CommandRunner runner = host.commands();
     Mounts mounts = new Mounts(runner, host.mounts(), state.resolve("binding"));
@@ -74,7 +87,7 @@ final class CsiServices {
             new PendingMounts(state, host.files()));
     NodeIdentity node = new NodeIdentity(settings.driverName(), settings.nodeId());
     boolean expandable = settings.deviceMode().isExpandable();
-    return List.of(
+    return new Running(
         new IdentityService(settings.driverName(), Version.current(), expandable),
         new ControllerService(node, volumes, creator, deleter, expander, expandable)
             .withCachedList(),

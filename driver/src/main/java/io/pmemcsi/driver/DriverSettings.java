@@ -5,6 +5,7 @@ import io.pmemcsi.base.http.ListenAddress;
 import io.pmemcsi.base.names.DriverName;
 import io.pmemcsi.driver.csi.Endpoint;
 import io.pmemcsi.driver.device.DeviceMode;
+import io.pmemcsi.driver.registry.NodeRegistrySettings;
 import java.nio.file.Path;
 import java.util.Optional;
 
@@ -13,6 +14,7 @@ import java.util.Optional;
  *
  * @param pmemPercentage how much of the memory the driver may use, in the modes that can be limited
  * @param metricsListen where metrics are served, if at all
+ * @param registry how the node takes part in central provisioning, if it does
  */
 public record DriverSettings(
     DriverName driverName,
@@ -22,7 +24,8 @@ public record DriverSettings(
     DeviceMode deviceMode,
     int pmemPercentage,
     Optional<ListenAddress> metricsListen,
-    String metricsPath) {
+    String metricsPath,
+    Optional<NodeRegistrySettings> registry) {
 
   public DriverSettings {
     if (pmemPercentage < 0 || pmemPercentage > 100) {
@@ -34,9 +37,53 @@ public record DriverSettings(
     }
   }
 
+  /** A node that provisions its own volumes only. */
+  public DriverSettings(
+      DriverName driverName,
+      String nodeId,
+      Endpoint endpoint,
+      Path statePath,
+      DeviceMode deviceMode,
+      int pmemPercentage,
+      Optional<ListenAddress> metricsListen,
+      String metricsPath) {
+    this(
+        driverName,
+        nodeId,
+        endpoint,
+        statePath,
+        deviceMode,
+        pmemPercentage,
+        metricsListen,
+        metricsPath,
+        Optional.empty());
+  }
+
   /** The same with another state directory. */
   DriverSettings withStatePath(Path path) {
     return new DriverSettings(
-        driverName, nodeId, endpoint, path, deviceMode, pmemPercentage, metricsListen, metricsPath);
+        driverName,
+        nodeId,
+        endpoint,
+        path,
+        deviceMode,
+        pmemPercentage,
+        metricsListen,
+        metricsPath,
+        registry);
+  }
+
+  /** The same node as a part of central provisioning. */
+  public DriverSettings withRegistry(Optional<NodeRegistrySettings> central) {
+    return new DriverSettings(
+        driverName,
+        nodeId,
+        endpoint,
+        statePath,
+        deviceMode,
+        pmemPercentage,
+        metricsListen,
+        metricsPath,
+        central);
   }
 }

@@ -9,6 +9,7 @@ import io.pmemcsi.driver.audit.Audit;
 import io.pmemcsi.driver.audit.AuditReport;
 import io.pmemcsi.driver.audit.NodeState;
 import io.pmemcsi.driver.audit.PeriodicAudit;
+import io.pmemcsi.driver.csi.CallInterceptor;
 import io.pmemcsi.driver.csi.CsiServer;
 import io.pmemcsi.driver.device.Capacity;
 import io.pmemcsi.driver.device.DeviceException;
@@ -20,6 +21,7 @@ import io.pmemcsi.driver.linux.exec.ToolFailedException;
 import io.pmemcsi.driver.linux.loop.KernelLoops;
 import io.pmemcsi.driver.linux.mount.KernelMounts;
 import io.pmemcsi.driver.metrics.DriverMetrics;
+import io.pmemcsi.driver.registry.NodeProvisioning;
 import io.pmemcsi.driver.state.DurableFiles;
 import io.pmemcsi.driver.state.StateException;
 import io.pmemcsi.driver.state.StateLock;
@@ -43,6 +45,7 @@ public final class NodeDriver implements AutoCloseable {
   private final StateLock lock;
   private final CsiServer server;
   private final Optional<HttpEndpoint> http;
+  private final Optional<NodeProvisioning> central;
   private final PeriodicAudit periodicAudit;
   private final AuditReport startAudit;
 
@@ -50,11 +53,13 @@ public final class NodeDriver implements AutoCloseable {
       StateLock lock,
       CsiServer server,
       Optional<HttpEndpoint> http,
+      Optional<NodeProvisioning> central,
       PeriodicAudit periodicAudit,
       AuditReport startAudit) {
     this.lock = lock;
     this.server = server;
     this.http = http;
+    this.central = central;
     this.periodicAudit = periodicAudit;
     this.startAudit = startAudit;
   }
@@ -118,33 +123,38 @@ public final class NodeDriver implements AutoCloseable {
         new PeriodicAudit(
             settings.statePath(), ledger, devices, locks::isHeld, metrics::audited, audit);
     Volumes volumes = new Volumes(ledger, devices, locks);
+    CsiServices.Running services =
+        new CsiServices(settings, host, ledger, devices, volumes).create();
     CsiServer server =
-        CsiServer.start(
-            settings.endpoint(),
-            settings.nodeId(),
-            metrics::called,
-            new CsiServices(settings, host, ledger, devices, volumes).create());
-    Optional<HttpEndpoint> http = serveMetrics(settings, metrics, devices, server);
-    logReady(devices.capacity());
-    periodicAudit.start();
-    return new NodeDriver(lock, server, http, periodicAudit, audit);
-  }
-
-  private static Optional<HttpEndpoint> serveMetrics(
-      DriverSettings settings, DriverMetrics metrics, Devices devices, CsiServer server) {
+        CsiServer.start(settings.endpoint(), settings.nodeId(), metrics::called, services.all());
+    Optional<HttpEndpoint> http = Optional.empty();
+    Optional<NodeProvisioning> central = Optional.empty();
     boolean started = false;
     try {
-      Optional<HttpEndpoint> http =
+      http =
           settings
               .metricsListen()
               .map(address -> listen(address, settings.metricsPath(), metrics, devices));
+      central =
+          settings
+              .registry()
+              .map(
+                  registry ->
+                      NodeProvisioning.start(
+                          settings.nodeId(),
+                          registry,
+                          new CallInterceptor(settings.nodeId(), metrics::called),
+                          services.provisioning()));
       started = true;
-      return http;
     } finally {
       if (!started) {
+        http.ifPresent(HttpEndpoint::close);
         server.stop(Duration.ZERO);
       }
     }
+    logReady(devices.capacity());
+    periodicAudit.start();
+    return new NodeDriver(lock, server, http, central, periodicAudit, audit);
   }
 
   private static HttpEndpoint listen(
@@ -198,6 +208,11 @@ public final class NodeDriver implements AutoCloseable {
     return http.map(endpoint -> OptionalInt.of(endpoint.port())).orElse(OptionalInt.empty());
   }
 
+  /** The node's part in central provisioning, where it has one. */
+  Optional<NodeProvisioning> central() {
+    return central;
+  }
+
   /** Runs the periodic audit now. */
   void auditNow() {
     periodicAudit.runOnce();
@@ -207,6 +222,7 @@ public final class NodeDriver implements AutoCloseable {
   @Override
   public void close() {
     periodicAudit.close();
+    central.ifPresent(NodeProvisioning::close);
     server.close();
     http.ifPresent(HttpEndpoint::close);
     lock.close();

@@ -47,6 +47,7 @@ final class Crash implements CommandRunner, StateFiles, MountCalls, LoopCalls {
   private final KernelLoops loops = new KernelLoops();
   private final int step;
   private final When when;
+  private boolean armed = true;
   private int steps;
   private boolean dead;
   private String at = "";
@@ -54,6 +55,17 @@ final class Crash implements CommandRunner, StateFiles, MountCalls, LoopCalls {
   Crash(int step, When when) {
     this.step = step;
     this.when = when;
+  }
+
+  /** One that counts no steps before {@link #arm}. */
+  static Crash disarmed(int step, When when) {
+    Crash crash = new Crash(step, when);
+    crash.armed = false;
+    return crash;
+  }
+
+  synchronized void arm() {
+    armed = true;
   }
 
   synchronized boolean happened() {
@@ -227,6 +239,9 @@ final class Crash implements CommandRunner, StateFiles, MountCalls, LoopCalls {
   private synchronized boolean enter(String what) {
     if (dead) {
       throw new Died("after " + at);
+    }
+    if (!armed) {
+      return false;
     }
     steps++;
     if (steps == step) {

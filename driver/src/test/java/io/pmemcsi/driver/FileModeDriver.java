@@ -61,10 +61,17 @@ public final class FileModeDriver implements AutoCloseable {
 
   private final Optional<NodeDriver> driver;
   private final ManagedChannel channel;
+  private final Optional<CentralCluster> central;
 
   private FileModeDriver(Optional<NodeDriver> driver, ManagedChannel channel) {
+    this(driver, channel, Optional.empty());
+  }
+
+  private FileModeDriver(
+      Optional<NodeDriver> driver, ManagedChannel channel, Optional<CentralCluster> central) {
     this.driver = driver;
     this.channel = channel;
+    this.central = central;
   }
 
   public static FileModeDriver start(Path folder) {
@@ -83,7 +90,15 @@ public final class FileModeDriver implements AutoCloseable {
   /** The same with somebody between the driver and its devices. */
   static FileModeDriver start(
       Path folder, HostAccess outside, long pool, UnaryOperator<DeviceManager> between) {
-    DriverSettings settings = settings(folder);
+    return start(settings(folder), outside, pool, between);
+  }
+
+  /** The same with other settings. */
+  static FileModeDriver start(
+      DriverSettings settings,
+      HostAccess outside,
+      long pool,
+      UnaryOperator<DeviceManager> between) {
     NodeDriver driver =
         NodeDriver.start(
             settings,
@@ -91,6 +106,11 @@ public final class FileModeDriver implements AutoCloseable {
             outside,
             (mode, _) -> between.apply(devices(mode, settings, outside, pool)));
     return new FileModeDriver(Optional.of(driver), connect(settings.endpoint().socket()));
+  }
+
+  /** The same driver, with the Identity and Controller services of a central controller. */
+  FileModeDriver through(CentralCluster cluster) {
+    return new FileModeDriver(driver, channel, Optional.of(cluster));
   }
 
   /** A node where there is nothing but files. */
@@ -142,12 +162,16 @@ public final class FileModeDriver implements AutoCloseable {
     return channel;
   }
 
+  private ManagedChannel provisioning() {
+    return central.map(CentralCluster::channel).orElse(channel);
+  }
+
   public IdentityGrpc.IdentityBlockingStub identity() {
-    return IdentityGrpc.newBlockingStub(channel).withDeadlineAfter(CALL_SECONDS, SECONDS);
+    return IdentityGrpc.newBlockingStub(provisioning()).withDeadlineAfter(CALL_SECONDS, SECONDS);
   }
 
   public ControllerGrpc.ControllerBlockingStub controller() {
-    return ControllerGrpc.newBlockingStub(channel).withDeadlineAfter(CALL_SECONDS, SECONDS);
+    return ControllerGrpc.newBlockingStub(provisioning()).withDeadlineAfter(CALL_SECONDS, SECONDS);
   }
 
   public NodeGrpc.NodeBlockingStub node() {
@@ -156,6 +180,7 @@ public final class FileModeDriver implements AutoCloseable {
 
   @Override
   public void close() {
+    central.ifPresent(CentralCluster::stopController);
     channel.shutdownNow();
     driver.ifPresent(NodeDriver::close);
   }

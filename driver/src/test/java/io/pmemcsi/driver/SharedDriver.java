@@ -16,8 +16,13 @@ abstract class SharedDriver {
   static final String UNKNOWN = "does-not-exist";
 
   final Scratch scratch = new Scratch();
-  final FileModeDriver driver = FileModeDriver.start(scratch.folder());
+  final FileModeDriver driver = start(scratch.folder());
   final Calls csi = new Calls(driver);
+
+  /** A node that provisions its own volumes; other ways override this. */
+  FileModeDriver start(Path folder) {
+    return FileModeDriver.start(folder);
+  }
 
   @AfterEach
   void removeVolumesAndLookForLeaks() throws IOException {

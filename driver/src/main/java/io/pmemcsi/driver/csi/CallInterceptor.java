@@ -31,7 +31,9 @@ public final class CallInterceptor implements ServerInterceptor {
 
   private final String nodeId;
   private final CallRecorder recorder;
-  private final AtomicLong counter = new AtomicLong();
+
+  /** Of the whole process, which may have several servers. */
+  private static final AtomicLong COUNTER = new AtomicLong();
 
   /**
    * Gets the duration and the result of each call.
@@ -43,7 +45,7 @@ public final class CallInterceptor implements ServerInterceptor {
     void ended(String method, String code, Duration took);
   }
 
-  CallInterceptor(String nodeId, CallRecorder recorder) {
+  public CallInterceptor(String nodeId, CallRecorder recorder) {
     this.nodeId = nodeId;
     this.recorder = recorder;
   }
@@ -51,7 +53,7 @@ public final class CallInterceptor implements ServerInterceptor {
   @Override
   public <Q, R> ServerCall.Listener<Q> interceptCall(
       ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
-    Observed<Q, R> observed = new Observed<>(call, counter.incrementAndGet());
+    Observed<Q, R> observed = new Observed<>(call, COUNTER.incrementAndGet());
     Cancellation cancellation = new Cancellation();
     Context.current().addListener(_ -> cancellation.cancel(), Runnable::run);
     return new Guarded<>(next.startCall(observed, headers), observed, cancellation);

@@ -113,15 +113,15 @@ public final class Certificates {
    * @param names further names of the server
    */
   public Issued issue(String subject, String... names) {
+    return issue(subject, Instant.now().minus(BACKDATED), Instant.now().plus(VALID), names);
+  }
+
+  /** The same with these dates. */
+  public Issued issue(String subject, Instant from, Instant until, String... names) {
     try {
       KeyPair own = newKey();
       X509v3CertificateBuilder builder =
-          builder(
-              subject(),
-              new X500Name(subject),
-              own,
-              Instant.now().minus(BACKDATED),
-              Instant.now().plus(VALID));
+          builder(subject(), new X500Name(subject), own, from, until);
       builder.addExtension(Extension.basicConstraints, true, new BasicConstraints(false));
       builder.addExtension(
           Extension.keyUsage,

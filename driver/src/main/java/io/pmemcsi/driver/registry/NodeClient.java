@@ -1,0 +1,43 @@
+package io.pmemcsi.driver.registry;
+
+import csi.v1.ControllerExpandVolumeRequest;
+import csi.v1.ControllerExpandVolumeResponse;
+import csi.v1.CreateVolumeRequest;
+import csi.v1.CreateVolumeResponse;
+import csi.v1.DeleteVolumeRequest;
+import csi.v1.GetCapacityResponse;
+import csi.v1.ListVolumesResponse;
+import csi.v1.ValidateVolumeCapabilitiesRequest;
+import csi.v1.ValidateVolumeCapabilitiesResponse;
+import java.util.List;
+
+/**
+ * The CSI Controller service of one node. Each call fails with a {@link
+ * io.grpc.StatusRuntimeException}, and ends with the call that it serves.
+ */
+interface NodeClient extends AutoCloseable {
+
+  CreateVolumeResponse create(CreateVolumeRequest request);
+
+  void delete(DeleteVolumeRequest request);
+
+  ControllerExpandVolumeResponse expand(ControllerExpandVolumeRequest request);
+
+  ValidateVolumeCapabilitiesResponse validate(ValidateVolumeCapabilitiesRequest request);
+
+  List<ListVolumesResponse.Entry> list();
+
+  GetCapacityResponse capacity();
+
+  /** Connects at once where an earlier attempt failed, instead of after gRPC's back-off. */
+  void reconnect();
+
+  @Override
+  void close();
+
+  /** How nodes are reached. */
+  @FunctionalInterface
+  interface Connector {
+    NodeClient connect(String nodeId, TcpEndpoint endpoint);
+  }
+}

@@ -1,0 +1,162 @@
+package io.pmemcsi.driver.registry;
+
+import csi.v1.ListVolumesResponse;
+import io.grpc.Context;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The nodes that can be called. */
+final class RegisteredNodes implements AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(RegisteredNodes.class);
+
+  private final NodeClient.Connector connector;
+  private final VolumeLocations locations;
+  private final Map<String, Node> nodes = new ConcurrentHashMap<>();
+  private final Map<String, ReentrantLock> registrations = new ConcurrentHashMap<>();
+  private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+
+  private record Node(TcpEndpoint endpoint, NodeClient client) {}
+
+  /** What a call of one node returned, or why it failed. */
+  sealed interface Answer<T> {
+    record Success<T>(T value) implements Answer<T> {}
+
+    record Failure<T>(StatusRuntimeException cause) implements Answer<T> {}
+  }
+
+  RegisteredNodes(NodeClient.Connector connector, VolumeLocations locations) {
+    this.connector = connector;
+    this.locations = locations;
+  }
+
+  /** Asks the node for its volumes and, only if it answers, makes it available. */
+  void register(String nodeId, TcpEndpoint endpoint) {
+    ReentrantLock lock = registrations.computeIfAbsent(nodeId, _ -> new ReentrantLock());
+    lock.lock();
+    try {
+      Node old = nodes.get(nodeId);
+      boolean same = old != null && old.endpoint().equals(endpoint);
+      NodeClient client = same ? old.client() : connector.connect(nodeId, endpoint);
+      boolean listed = false;
+      try {
+        client.reconnect();
+        takeOver(nodeId, client);
+        listed = true;
+      } finally {
+        if (!listed) {
+          nodes.remove(nodeId);
+          client.close();
+        }
+        if (old != null && !same) {
+          old.client().close();
+        }
+      }
+      nodes.put(nodeId, new Node(endpoint, client));
+      LOG.atInfo()
+          .addKeyValue("node", nodeId)
+          .addKeyValue("endpoint", endpoint)
+          .addKeyValue("volumes", locations.volumes(nodeId).size())
+          .log("Node registered.");
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void takeOver(String nodeId, NodeClient client) {
+    VolumeLocations.Listing listing = locations.listing(nodeId);
+    try {
+      listing.finish(
+          client.list().stream()
+              .map(ListVolumesResponse.Entry::getVolume)
+              .collect(
+                  Collectors.toMap(
+                      volume -> volume.getVolumeId(), volume -> volume.getCapacityBytes())));
+    } finally {
+      listing.cancel();
+    }
+  }
+
+  void unregister(String nodeId) {
+    ReentrantLock lock = registrations.computeIfAbsent(nodeId, _ -> new ReentrantLock());
+    lock.lock();
+    try {
+      Node node = nodes.remove(nodeId);
+      if (node != null) {
+        node.client().close();
+        LOG.atInfo().addKeyValue("node", nodeId).log("Node unregistered.");
+      }
+      locations.leave(nodeId);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  Optional<NodeClient> find(String nodeId) {
+    return Optional.ofNullable(nodes.get(nodeId)).map(Node::client);
+  }
+
+  List<String> names() {
+    return nodes.keySet().stream().sorted().toList();
+  }
+
+  int size() {
+    return nodes.size();
+  }
+
+  /** Calls several nodes at the same time, with the deadline of the call that this serves. */
+  <T> Map<String, Answer<T>> callAll(List<String> nodeIds, Function<NodeClient, T> call) {
+    if (nodeIds.size() == 1) {
+      return Map.of(nodeIds.getFirst(), call(nodeIds.getFirst(), call));
+    }
+    Context context = Context.current();
+    Map<String, Future<Answer<T>>> running = new LinkedHashMap<>();
+    for (String nodeId : nodeIds) {
+      running.put(nodeId, threads.submit(context.wrap(() -> call(nodeId, call))));
+    }
+    Map<String, Answer<T>> answers = new TreeMap<>();
+    running.forEach((nodeId, answer) -> answers.put(nodeId, join(answer)));
+    return answers;
+  }
+
+  private <T> Answer<T> call(String nodeId, Function<NodeClient, T> call) {
+    try {
+      NodeClient client = find(nodeId).orElseThrow(() -> Unavailable.notRegistered(nodeId));
+      return new Answer.Success<>(call.apply(client));
+    } catch (StatusRuntimeException e) {
+      return new Answer.Failure<>(e);
+    }
+  }
+
+  private static <T> T join(Future<T> running) {
+    try {
+      return running.get();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw Status.CANCELLED.withDescription("interrupted").asRuntimeException();
+    } catch (ExecutionException e) {
+      throw new IllegalStateException(e.getCause());
+    }
+  }
+
+  @Override
+  public void close() {
+    nodes.values().forEach(node -> node.client().close());
+    threads.shutdownNow();
+  }
+}

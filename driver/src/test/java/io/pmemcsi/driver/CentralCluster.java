@@ -1,0 +1,254 @@
+package io.pmemcsi.driver;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import csi.v1.ControllerGrpc;
+import csi.v1.ListVolumesRequest;
+import csi.v1.ListVolumesResponse;
+import io.grpc.ManagedChannel;
+import io.pmemcsi.base.names.DriverName;
+import io.pmemcsi.driver.csi.Endpoint;
+import io.pmemcsi.driver.device.DeviceMode;
+import io.pmemcsi.driver.linux.exec.ProcessRunner;
+import io.pmemcsi.driver.linux.loop.KernelLoops;
+import io.pmemcsi.driver.linux.mount.KernelMounts;
+import io.pmemcsi.driver.registry.CentralController;
+import io.pmemcsi.driver.registry.CentralSettings;
+import io.pmemcsi.driver.registry.ControllerUnderTest;
+import io.pmemcsi.driver.registry.ControllerUnderTest.Route;
+import io.pmemcsi.driver.registry.ControllerUnderTest.Steps;
+import io.pmemcsi.driver.registry.NodeProvisioning;
+import io.pmemcsi.driver.registry.NodeRegistrySettings;
+import io.pmemcsi.driver.registry.TcpEndpoint;
+import io.pmemcsi.driver.registry.TestPki;
+import io.pmemcsi.driver.registry.tls.PeerRole;
+import io.pmemcsi.driver.registry.tls.TlsFiles;
+import io.pmemcsi.driver.state.DurableFiles;
+import io.pmemcsi.driver.state.StateFiles;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.UnaryOperator;
+
+/**
+ * A central controller and nodes in device mode file: servers in this process that know each other
+ * by mutual TLS on loopback only.
+ */
+final class CentralCluster implements AutoCloseable {
+
+  static final String CONTROLLER = "controller";
+
+  private final Path directory;
+  private final TestPki pki;
+  private final TcpEndpoint registry = new TcpEndpoint("127.0.0.1", freePort());
+  private final Map<String, FileModeDriver> nodes = new TreeMap<>();
+  private Route route = (_, endpoint) -> endpoint;
+  private Optional<CentralController> controller = Optional.empty();
+  private Optional<ManagedChannel> channel = Optional.empty();
+
+  CentralCluster(Path directory) {
+    this.directory = directory;
+    this.pki = new TestPki(directory.resolve("tls"));
+    createDirectory(CONTROLLER);
+  }
+
+  TestPki pki() {
+    return pki;
+  }
+
+  TcpEndpoint registry() {
+    return registry;
+  }
+
+  /** Sends calls of the controller by another way. */
+  void route(Route other) {
+    route = other;
+  }
+
+  Path controllerSocket() {
+    return directory.resolve(CONTROLLER).resolve("csi.sock");
+  }
+
+  CentralSettings controllerSettings() {
+    return controllerSettings(CONTROLLER);
+  }
+
+  CentralSettings controllerSettings(String name) {
+    TlsFiles files = pki.files(PeerRole.REGISTRY);
+    return new CentralSettings(
+        new DriverName(FileModeDriver.NAME),
+        name,
+        new Endpoint(controllerSocket()),
+        registry,
+        files,
+        files,
+        directory.resolve(CONTROLLER).resolve("state"),
+        true);
+  }
+
+  CentralController startController() {
+    return startController(new DurableFiles(), Steps.undisturbed());
+  }
+
+  CentralController startController(StateFiles files, Steps steps) {
+    return startController(controllerSettings(), files, steps);
+  }
+
+  CentralController startController(CentralSettings settings, StateFiles files, Steps steps) {
+    CentralController started =
+        ControllerUnderTest.start(
+            settings, files, steps, (node, to) -> route.to(node, to), Duration.ZERO);
+    controller = Optional.of(started);
+    channel = Optional.of(FileModeDriver.connect(controllerSocket()));
+    return started;
+  }
+
+  void stopController() {
+    channel.ifPresent(ManagedChannel::shutdownNow);
+    controller.ifPresent(CentralController::close);
+    controller = Optional.empty();
+  }
+
+  ManagedChannel channel() {
+    return channel.orElseThrow();
+  }
+
+  CentralController controller() {
+    return controller.orElseThrow();
+  }
+
+  ControllerGrpc.ControllerBlockingStub csi() {
+    return ControllerGrpc.newBlockingStub(channel()).withDeadlineAfter(120, SECONDS);
+  }
+
+  NodeRegistrySettings membership() {
+    TlsFiles files = pki.files(PeerRole.NODE_CONTROLLER);
+    return new NodeRegistrySettings(registry, new TcpEndpoint("127.0.0.1", 0), files, files);
+  }
+
+  DriverSettings nodeSettings(String name) {
+    return nodeSettings(name, membership());
+  }
+
+  DriverSettings nodeSettings(String name, NodeRegistrySettings central) {
+    Path own = createDirectory(name);
+    return new DriverSettings(
+        new DriverName(FileModeDriver.NAME),
+        name,
+        new Endpoint(own.resolve("csi.sock")),
+        own.resolve("state"),
+        DeviceMode.FILE,
+        100,
+        Optional.empty(),
+        "/metrics",
+        Optional.of(central));
+  }
+
+  FileModeDriver startNode(String name) {
+    return startNode(nodeSettings(name), FileModeDriver.POOL);
+  }
+
+  FileModeDriver startNode(DriverSettings settings, long pool) {
+    return startNode(
+        settings,
+        new HostAccess(
+            new ProcessRunner(), new DurableFiles(), new KernelMounts(), new KernelLoops()),
+        pool);
+  }
+
+  FileModeDriver startNode(DriverSettings settings, HostAccess outside, long pool) {
+    FileModeDriver node = FileModeDriver.start(settings, outside, pool, UnaryOperator.identity());
+    nodes.put(settings.nodeId(), node);
+    return node;
+  }
+
+  /**
+   * A controller and one node in the directory of a test that knows one driver only, whose
+   * controller calls go through the controller. Both have the node's name in their messages.
+   */
+  static FileModeDriver singleNode(Path directory) {
+    CentralCluster cluster = new CentralCluster(directory.resolve("central"));
+    cluster.startController(
+        cluster.controllerSettings(FileModeDriver.NODE), new DurableFiles(), Steps.undisturbed());
+    FileModeDriver node =
+        cluster.startNode(
+            FileModeDriver.settings(directory).withRegistry(Optional.of(cluster.membership())),
+            FileModeDriver.POOL);
+    cluster.awaitRegistered();
+    return node.through(cluster);
+  }
+
+  FileModeDriver node(String name) {
+    return nodes.get(name);
+  }
+
+  void stopNode(String name) {
+    nodes.remove(name).close();
+  }
+
+  NodeProvisioning provisioning(String name) {
+    return node(name).driver().central().orElseThrow();
+  }
+
+  /** Waits until the running nodes, and no others, are registered. */
+  void awaitRegistered() {
+    await()
+        .untilAsserted(
+            () -> {
+              assertThat(nodes.keySet()).allMatch(name -> provisioning(name).isRegistered());
+              assertThat(controller().nodes()).isEqualTo(nodes.size());
+            });
+  }
+
+  /** The IDs of the volumes that a node has, as the node itself says. */
+  List<String> volumesOn(String name) {
+    return ids(node(name).controller().listVolumes(ListVolumesRequest.getDefaultInstance()));
+  }
+
+  /** The IDs of all volumes, as the controller says. */
+  List<String> volumes() {
+    return ids(csi().listVolumes(ListVolumesRequest.getDefaultInstance()));
+  }
+
+  private static List<String> ids(ListVolumesResponse list) {
+    return list.getEntriesList().stream().map(entry -> entry.getVolume().getVolumeId()).toList();
+  }
+
+  /** Files of volumes that are on disk, under all nodes. */
+  List<Path> devices() throws IOException {
+    try (var all = Files.walk(directory)) {
+      return all.filter(path -> path.toString().endsWith(".img")).toList();
+    }
+  }
+
+  private Path createDirectory(String name) {
+    try {
+      return Files.createDirectories(directory.resolve(name));
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static int freePort() {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Override
+  public void close() {
+    List.copyOf(nodes.keySet()).forEach(this::stopNode);
+    stopController();
+  }
+}

@@ -1,0 +1,410 @@
+package io.pmemcsi.driver;
+
+import static io.pmemcsi.driver.Calls.MIB;
+import static io.pmemcsi.driver.Calls.request;
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import csi.v1.CreateVolumeRequest;
+import csi.v1.DeleteVolumeRequest;
+import csi.v1.GetCapacityRequest;
+import csi.v1.Topology;
+import csi.v1.TopologyRequirement;
+import csi.v1.Volume;
+import io.grpc.Status.Code;
+import io.grpc.StatusRuntimeException;
+import io.pmemcsi.driver.registry.ControllerUnderTest;
+import io.pmemcsi.driver.registry.Relay;
+import io.pmemcsi.driver.registry.TcpEndpoint;
+import io.pmemcsi.driver.state.DurableFiles;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Provisioning by the central controller: where volumes go, and what gets lost and found. */
+@Timeout(300)
+class CentralProvisioningIT {
+
+  private static final String KEY = FileModeDriver.NAME + "/node";
+
+  private final Scratch scratch = new Scratch();
+  private final CentralCluster cluster = new CentralCluster(scratch.folder());
+  private final Map<String, Relay> relays = new ConcurrentHashMap<>();
+
+  @BeforeEach
+  void start() {
+    cluster.startController();
+    for (String node : List.of("node-1", "node-2", "node-3")) {
+      cluster.startNode(node);
+    }
+    cluster.awaitRegistered();
+  }
+
+  @AfterEach
+  void nothingIsLeft() throws IOException {
+    try (scratch;
+        cluster) {
+      relays.values().forEach(Relay::close);
+      assertThat(cluster.devices()).as("volumes that are left").isEmpty();
+    }
+  }
+
+  private static CreateVolumeRequest.Builder on(String node, String name) {
+    return on(List.of(node), List.of(node), name);
+  }
+
+  private static CreateVolumeRequest.Builder on(
+      List<String> requisite, List<String> preferred, String name) {
+    return request(name, 8 * MIB)
+        .setAccessibilityRequirements(
+            TopologyRequirement.newBuilder()
+                .addAllRequisite(requisite.stream().map(CentralProvisioningIT::topology).toList())
+                .addAllPreferred(preferred.stream().map(CentralProvisioningIT::topology).toList()));
+  }
+
+  private static Topology topology(String node) {
+    return Topology.newBuilder().putSegments(KEY, node).build();
+  }
+
+  private Volume create(CreateVolumeRequest.Builder request) {
+    return cluster.csi().createVolume(request.build()).getVolume();
+  }
+
+  private void delete(String id) {
+    cluster.csi().deleteVolume(DeleteVolumeRequest.newBuilder().setVolumeId(id).build());
+  }
+
+  private static void assertFails(Code code, String message, ThrowingCallable call) {
+    assertThatExceptionOfType(StatusRuntimeException.class)
+        .isThrownBy(call)
+        .satisfies(e -> assertThat(e.getStatus().getCode()).as("%s", e).isEqualTo(code))
+        .withMessageContaining(message);
+  }
+
+  @Test
+  void aVolumeIsOnTheNodeThatWasAskedFor() {
+    Volume volume = create(on("node-2", "pvc"));
+
+    assertThat(volume.getAccessibleTopologyList()).containsExactly(topology("node-2"));
+    assertThat(cluster.volumesOn("node-2")).containsExactly(volume.getVolumeId());
+    assertThat(cluster.volumesOn("node-1")).isEmpty();
+    assertThat(cluster.volumes()).containsExactly(volume.getVolumeId());
+
+    delete(volume.getVolumeId());
+    assertThat(cluster.volumesOn("node-2")).isEmpty();
+    assertThat(cluster.volumes()).isEmpty();
+  }
+
+  @Test
+  void withoutTopologyItIsOnTheNodeWithMostRoom() {
+    Volume large = create(request("large", 1024 * MIB));
+    Volume next = create(request("next", 8 * MIB));
+
+    assertThat(next.getAccessibleTopologyList()).isNotEqualTo(large.getAccessibleTopologyList());
+    delete(large.getVolumeId());
+    delete(next.getVolumeId());
+  }
+
+  @Test
+  void aPreferredNodeWithoutRoomIsPassedOver() {
+    cluster.stopNode("node-1");
+    cluster.startNode(cluster.nodeSettings("node-1"), 4 * MIB);
+    cluster.awaitRegistered();
+
+    Volume volume = create(on(List.of("node-1", "node-3"), List.of("node-1"), "pvc"));
+
+    assertThat(volume.getAccessibleTopologyList()).containsExactly(topology("node-3"));
+    delete(volume.getVolumeId());
+  }
+
+  @Test
+  void theSameNameIsTheSameVolumeWhereverItIsAskedFor() {
+    Volume volume = create(on("node-2", "pvc"));
+
+    assertThat(create(on(List.of("node-1", "node-2"), List.of("node-1"), "pvc"))).isEqualTo(volume);
+    assertFails(Code.ALREADY_EXISTS, "is on node node-2", () -> create(on("node-1", "pvc")));
+    delete(volume.getVolumeId());
+  }
+
+  @Test
+  void aNodeThatNeverRegisteredHasNoRoom() {
+    assertFails(
+        Code.RESOURCE_EXHAUSTED,
+        "the driver does not run on node node-9",
+        () -> create(on("node-9", "pvc")));
+  }
+
+  @Test
+  void capacityIsThatOfANodeOrOfAllOfThem() {
+    Volume volume = create(on("node-2", "pvc"));
+
+    assertThat(capacity("node-2")).isEqualTo(FileModeDriver.POOL - 8 * MIB);
+    assertThat(capacity("node-1")).isEqualTo(FileModeDriver.POOL);
+    assertThat(cluster.csi().getCapacity(GetCapacityRequest.getDefaultInstance()))
+        .satisfies(
+            all -> {
+              assertThat(all.getAvailableCapacity()).isEqualTo(3 * FileModeDriver.POOL - 8 * MIB);
+              assertThat(all.getMaximumVolumeSize().getValue()).isEqualTo(FileModeDriver.POOL);
+            });
+    delete(volume.getVolumeId());
+  }
+
+  private long capacity(String node) {
+    return cluster
+        .csi()
+        .getCapacity(GetCapacityRequest.newBuilder().setAccessibleTopology(topology(node)).build())
+        .getAvailableCapacity();
+  }
+
+  @Test
+  void aVolumeThatTheNodeCreatedItselfIsDeletedByTheController() {
+    String id = new Calls(cluster.node("node-3")).create("local", 8 * MIB).getVolumeId();
+
+    delete(id);
+
+    assertThat(cluster.volumesOn("node-3")).isEmpty();
+  }
+
+  @Test
+  void volumesOfANodeThatIsAwayAreNeitherForgottenNorDeletedNorCreatedElsewhere() {
+    Volume volume = create(on("node-1", "pvc"));
+    cluster.stopNode("node-1");
+
+    assertThat(cluster.volumes()).containsExactly(volume.getVolumeId());
+    assertFails(Code.UNAVAILABLE, "node-1", () -> delete(volume.getVolumeId()));
+    assertFails(Code.UNAVAILABLE, "node-1", () -> create(request("pvc", 8 * MIB)));
+    Volume other = create(request("other", 8 * MIB));
+    delete(other.getVolumeId());
+
+    cluster.startNode("node-1");
+    cluster.awaitRegistered();
+    assertThat(create(request("pvc", 8 * MIB))).isEqualTo(volume);
+    delete(volume.getVolumeId());
+  }
+
+  @Test
+  void anUnknownVolumeIsNotTakenForDeletedWhileANodeWithVolumesIsAway() {
+    Volume volume = create(on("node-1", "pvc"));
+    cluster.stopNode("node-1");
+
+    assertFails(Code.UNAVAILABLE, "node-1", () -> delete("does-not-exist"));
+
+    cluster.startNode("node-1");
+    cluster.awaitRegistered();
+    delete("does-not-exist");
+    delete(volume.getVolumeId());
+  }
+
+  @Test
+  void aRestartedControllerKnowsAllVolumesBeforeNodesAreBack() {
+    Volume volume = create(on("node-1", "pvc"));
+    Volume other = create(on("node-2", "other"));
+    cluster.stopNode("node-1");
+    cluster.stopController();
+    cluster.startController();
+    cluster.awaitRegistered();
+
+    assertThat(cluster.volumes())
+        .containsExactlyInAnyOrder(volume.getVolumeId(), other.getVolumeId());
+    assertFails(Code.UNAVAILABLE, "node-1", () -> delete(volume.getVolumeId()));
+    assertFails(Code.UNAVAILABLE, "node-1", () -> create(request("pvc", 8 * MIB)));
+    delete(other.getVolumeId());
+
+    cluster.startNode("node-1");
+    cluster.awaitRegistered();
+    delete(volume.getVolumeId());
+  }
+
+  @Test
+  void volumesThatChangedWhileTheControllerWasAwayAreKnownAfterRegistration() {
+    Volume volume = create(on("node-1", "pvc"));
+    cluster.stopController();
+    Calls local = new Calls(cluster.node("node-1"));
+    local.delete(volume.getVolumeId());
+    String id = local.create("local", 8 * MIB).getVolumeId();
+
+    cluster.startController();
+    cluster.awaitRegistered();
+
+    assertThat(cluster.volumes()).containsExactly(id);
+    delete(id);
+  }
+
+  @Test
+  void withoutAnyRecordNothingIsTakenForDeletedBeforeNodesRegistered() throws IOException {
+    Volume volume = create(on("node-1", "pvc"));
+    List.of("node-1", "node-2", "node-3").forEach(cluster::stopNode);
+    cluster.stopController();
+    try (var files =
+        Files.list(scratch.folder().resolve(CentralCluster.CONTROLLER).resolve("state/nodes"))) {
+      for (var file : files.toList()) {
+        Files.delete(file);
+      }
+    }
+    cluster.startController();
+
+    assertFails(
+        Code.UNAVAILABLE, "nodes may still have to register", () -> delete(volume.getVolumeId()));
+
+    cluster.startNode("node-1");
+    cluster.awaitRegistered();
+    delete(volume.getVolumeId());
+  }
+
+  @Test
+  void aPartitionDuringCreateLeavesOneVolume() {
+    relay("node-1");
+    loseResponsesOfCreate("node-1");
+
+    assertFails(
+        Code.DEADLINE_EXCEEDED,
+        "",
+        () ->
+            cluster
+                .csi()
+                .withDeadlineAfter(3, SECONDS)
+                .createVolume(on(List.of(), List.of("node-1"), "pvc").build()));
+    // the volume is bound to this node, although others could be asked
+    assertFails(
+        Code.DEADLINE_EXCEEDED,
+        "",
+        () ->
+            cluster
+                .csi()
+                .withDeadlineAfter(2, SECONDS)
+                .createVolume(on(List.of(), List.of("node-2"), "pvc").build()));
+    relays.get("node-1").heal();
+
+    Volume volume = create(on(List.of(), List.of("node-2"), "pvc"));
+    assertThat(volume.getAccessibleTopologyList()).containsExactly(topology("node-1"));
+    assertThat(cluster.volumes()).containsExactly(volume.getVolumeId());
+    delete(volume.getVolumeId());
+  }
+
+  @Test
+  void anInterruptedCreationOnANodeThatIsNotAllowedAnyMoreIsUndone() {
+    relay("node-1");
+    loseResponsesOfCreate("node-1");
+
+    assertFails(
+        Code.DEADLINE_EXCEEDED,
+        "",
+        () ->
+            cluster.csi().withDeadlineAfter(3, SECONDS).createVolume(on("node-1", "pvc").build()));
+    relays.get("node-1").heal();
+
+    Volume volume = create(on("node-2", "pvc"));
+    assertThat(cluster.volumesOn("node-1")).isEmpty();
+    assertThat(cluster.volumesOn("node-2")).containsExactly(volume.getVolumeId());
+    delete(volume.getVolumeId());
+  }
+
+  /** The first creation that reaches the node is not answered. */
+  private void loseResponsesOfCreate(String node) {
+    cluster.stopController();
+    cluster.startController(
+        new DurableFiles(),
+        new ControllerUnderTest.Steps() {
+          private boolean lost;
+
+          @Override
+          public <T> T call(String what, Supplier<T> call) {
+            if (what.equals("create") && !lost) {
+              lost = true;
+              relays.get(node).loseResponses();
+            }
+            return call.get();
+          }
+        });
+    cluster.awaitRegistered();
+  }
+
+  @Test
+  void aPartitionDuringDeleteIsNotAnsweredWithSuccess() {
+    relay("node-1");
+    Volume volume = create(on("node-1", "pvc"));
+
+    relays.get("node-1").loseResponses();
+    assertFails(
+        Code.DEADLINE_EXCEEDED,
+        "",
+        () ->
+            cluster
+                .csi()
+                .withDeadlineAfter(3, SECONDS)
+                .deleteVolume(
+                    DeleteVolumeRequest.newBuilder().setVolumeId(volume.getVolumeId()).build()));
+    relays.get("node-1").heal();
+
+    delete(volume.getVolumeId());
+    assertThat(cluster.volumesOn("node-1")).isEmpty();
+  }
+
+  @Test
+  void aDeletionThatDoesNotReachTheNodeIsNotAnsweredWithSuccess() {
+    relay("node-1");
+    Volume volume = create(on("node-1", "pvc"));
+
+    relays.get("node-1").loseRequests();
+    assertFails(
+        Code.DEADLINE_EXCEEDED,
+        "",
+        () ->
+            cluster
+                .csi()
+                .withDeadlineAfter(2, SECONDS)
+                .deleteVolume(
+                    DeleteVolumeRequest.newBuilder().setVolumeId(volume.getVolumeId()).build()));
+    assertThat(cluster.volumesOn("node-1")).containsExactly(volume.getVolumeId());
+    relays.get("node-1").heal();
+
+    delete(volume.getVolumeId());
+  }
+
+  /** A partition without a deadline ends when the connection is found dead. */
+  @Test
+  void aDeadConnectionIsNoticed() {
+    relay("node-1");
+    Volume volume = create(on("node-1", "pvc"));
+
+    relays.get("node-1").loseResponses();
+    assertFails(Code.UNAVAILABLE, "node-1", () -> delete(volume.getVolumeId()));
+    relays.get("node-1").heal();
+
+    delete(volume.getVolumeId());
+  }
+
+  @Test
+  void aRestartedNodeIsFoundAtItsNewPort() {
+    Volume volume = create(on("node-1", "pvc"));
+    TcpEndpoint before = cluster.provisioning("node-1").endpoint();
+
+    cluster.stopNode("node-1");
+    cluster.startNode("node-1");
+    cluster.awaitRegistered();
+
+    assertThat(cluster.provisioning("node-1").endpoint()).isNotEqualTo(before);
+    delete(volume.getVolumeId());
+  }
+
+  /** Puts a relay between the controller and a node. */
+  private void relay(String node) {
+    cluster.route(
+        (name, endpoint) ->
+            name.equals(node)
+                ? relays.computeIfAbsent(name, _ -> new Relay(endpoint)).endpoint()
+                : endpoint);
+    cluster.stopNode(node);
+    cluster.startNode(node);
+    cluster.awaitRegistered();
+  }
+}

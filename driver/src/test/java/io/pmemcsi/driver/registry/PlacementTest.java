@@ -1,0 +1,77 @@
+package io.pmemcsi.driver.registry;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import csi.v1.Topology;
+import csi.v1.TopologyRequirement;
+import io.pmemcsi.base.names.DriverName;
+import io.pmemcsi.driver.registry.Placement.Room;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class PlacementTest {
+
+  private static final DriverName DRIVER = new DriverName("pmem-csi.intel.com");
+  private static final Map<String, Room> ROOMS =
+      Map.of("a", new Room(100, 50), "b", new Room(300, 20), "c", new Room(200, 200));
+
+  private static List<Topology> nodes(String... names) {
+    return Arrays.stream(names)
+        .map(name -> Topology.newBuilder().putSegments("pmem-csi.intel.com/node", name).build())
+        .toList();
+  }
+
+  private static Placement placement(List<Topology> requisite, List<Topology> preferred) {
+    return Placement.of(
+        DRIVER,
+        TopologyRequirement.newBuilder()
+            .addAllRequisite(requisite)
+            .addAllPreferred(preferred)
+            .build());
+  }
+
+  @Test
+  void withoutTopologyTheNodeWithMostRoomIsFirst() {
+    assertThat(placement(List.of(), List.of()).order(ROOMS, 0)).containsExactly("b", "c", "a");
+  }
+
+  @Test
+  void nodesWithEqualRoomAreInTheOrderOfTheirNames() {
+    Map<String, Room> equal = Map.of("b", new Room(1, 1), "a", new Room(1, 1));
+
+    assertThat(placement(List.of(), List.of()).order(equal, 1)).containsExactly("a", "b");
+  }
+
+  @Test
+  void preferredNodesComeFirstInTheirOrder() {
+    assertThat(placement(nodes("a", "b", "c"), nodes("c", "a")).order(ROOMS, 0))
+        .containsExactly("c", "a", "b");
+  }
+
+  @Test
+  void onlyRequisiteNodesAreUsed() {
+    assertThat(placement(nodes("a"), nodes("a", "b")).order(ROOMS, 0)).containsExactly("a");
+    assertThat(placement(nodes("a", "x"), List.of()).among(List.of("a", "b", "c")))
+        .containsExactly("a");
+  }
+
+  @Test
+  void preferredNodesWithoutRequisiteOnesDoNotExcludeOthers() {
+    assertThat(placement(List.of(), nodes("a")).order(ROOMS, 0)).containsExactly("a", "b", "c");
+  }
+
+  @Test
+  void nodesWithoutRoomForTheVolumeAreLeftOut() {
+    assertThat(placement(List.of(), nodes("b")).order(ROOMS, 50)).containsExactly("c", "a");
+    assertThat(placement(List.of(), List.of()).order(ROOMS, 201)).isEmpty();
+  }
+
+  @Test
+  void aTopologyOfAnotherDriverSaysNothingAboutNodes() {
+    Topology other = Topology.newBuilder().putSegments("zone", "1").build();
+
+    assertThat(placement(List.of(other), List.of(other)).order(ROOMS, 0)).hasSize(3);
+  }
+}
