@@ -5,17 +5,19 @@ import io.pmemcsi.app.settings.Flag;
 import io.pmemcsi.base.file.FilePath;
 import io.pmemcsi.controller.ControllerSettings;
 import io.pmemcsi.controller.ControllerSettings.CertificateFiles;
+import java.nio.file.Path;
+import java.util.Optional;
 import java.util.UUID;
 
-/** The flags that only {@code -mode=controller} has. */
+/** The flags of {@code -mode=controller} and, for TLS, of nodes with a central controller. */
 final class ControllerFlags {
   private static final FlagDefinition CERT_FILE =
       FlagDefinition.of(
           "--certFile",
           "FILE",
           "pmem-controller.pem",
-          "Certificate for -schedulerListen in PEM format, read again when it changes (default"
-              + " pmem-controller.pem).");
+          "Certificate for -schedulerListen, -registryEndpoint or -controllerEndpoint in PEM format,"
+              + " read again when it changes (default pmem-controller.pem).");
   private static final FlagDefinition KEY_FILE =
       FlagDefinition.of(
           "--keyFile",
@@ -23,8 +25,10 @@ final class ControllerFlags {
           "pmem-controller-key.pem",
           "Its key (default pmem-controller-key.pem).");
 
-  /** Deployments name the CA of that certificate. Clients are not verified, so it is not read. */
-  private static final FlagDefinition CA_FILE = FlagDefinition.hidden("--caFile");
+  /** Not read for {@code -schedulerListen}: clients of the extender are not verified. */
+  private static final FlagDefinition CA_FILE =
+      FlagDefinition.of(
+          "--caFile", "FILE", "", "CA that the other side of -registryEndpoint is verified with.");
 
   private final FlagGroup flags = new FlagGroup(CERT_FILE, KEY_FILE, CA_FILE);
 
@@ -41,10 +45,20 @@ final class ControllerFlags {
         program.nodeSelector().labels(),
         program.schedulerListen(),
         program.insecureSchedulerListen(),
-        new CertificateFiles(
-            Flag.required("-certFile", flags.value(CERT_FILE), FilePath::parse),
-            Flag.required("-keyFile", flags.value(KEY_FILE), FilePath::parse)),
+        new CertificateFiles(certFile(), keyFile()),
         program.driver().metricsListen(),
         program.driver().metricsPath());
+  }
+
+  Path certFile() {
+    return Flag.required("-certFile", flags.value(CERT_FILE), FilePath::parse);
+  }
+
+  Path keyFile() {
+    return Flag.required("-keyFile", flags.value(KEY_FILE), FilePath::parse);
+  }
+
+  Optional<Path> caFile() {
+    return Flag.optional("-caFile", flags.value(CA_FILE), FilePath::parse);
   }
 }

@@ -5,7 +5,10 @@ import io.pmemcsi.app.settings.DriverProgramSettings;
 import io.pmemcsi.base.version.Version;
 import io.pmemcsi.controller.ControllerProgram;
 import io.pmemcsi.controller.ControllerSettings;
+import io.pmemcsi.driver.CentralDriver;
 import io.pmemcsi.driver.NodeDriver;
+import io.pmemcsi.driver.registry.CentralSettings;
+import io.pmemcsi.driver.registry.NodeRegistrySettings;
 import io.pmemcsi.operator.runtime.ApiAccess;
 import io.pmemcsi.operator.runtime.KubeconfigContent;
 import java.time.Duration;
@@ -46,6 +49,7 @@ final class DriverCommand implements Callable<Integer>, HasFlags {
 
   private final DriverFlags flags = new DriverFlags();
   private final ControllerFlags controllerFlags = new ControllerFlags();
+  private final RegistryFlags registryFlags = new RegistryFlags();
   private final LogFlags log = new LogFlags();
 
   @Spec
@@ -60,13 +64,16 @@ final class DriverCommand implements Callable<Integer>, HasFlags {
 
   /** Takes a command line of the simplest form; false when picocli has to look at it. */
   boolean takes(List<String> arguments) {
-    return FlagGroup.parse(arguments, List.of(flags.group(), controllerFlags.group(), log.group()));
+    return FlagGroup.parse(
+        arguments,
+        List.of(flags.group(), controllerFlags.group(), registryFlags.group(), log.group()));
   }
 
   @Override
   public void addOptions(CommandSpec command) {
     PicocliOptions.add(command, flags.group(), 1);
     PicocliOptions.add(command, controllerFlags.group(), 50);
+    PicocliOptions.add(command, registryFlags.group(), 60);
     PicocliOptions.add(command, log.group(), 100);
   }
 
@@ -84,9 +91,12 @@ final class DriverCommand implements Callable<Integer>, HasFlags {
     log.apply();
     switch (settings.mode()) {
       case NODE -> {
+        Optional<NodeRegistrySettings> registry = registryFlags.node(controllerFlags);
         sayStarted(settings, warning);
         UntilStopped.run(
-            () -> NodeDriver.start(settings.driver()), GRACE, DriverCommand::sayStopped);
+            () -> NodeDriver.start(settings.driver().withRegistry(registry)),
+            GRACE,
+            DriverCommand::sayStopped);
       }
       case FORCE_CONVERT_RAW_NAMESPACES -> {
         sayStarted(settings, warning);
@@ -100,6 +110,17 @@ final class DriverCommand implements Callable<Integer>, HasFlags {
   }
 
   private void runController(DriverProgramSettings settings, Runnable warning) throws Exception {
+    if (registryFlags.isCentral(settings)) {
+      CentralSettings central = registryFlags.controller(settings, controllerFlags);
+      sayStarted(settings, warning);
+      UntilStopped.run(
+          () ->
+              CentralDriver.start(
+                  central, settings.driver().metricsListen(), settings.driver().metricsPath()),
+          GRACE,
+          DriverCommand::sayStopped);
+      return;
+    }
     ControllerSettings controller = controllerFlags.settings(settings, surroundings);
     Optional<KubeconfigContent> kubeconfig = Kubeconfig.read(settings.kubeconfig(), surroundings);
     sayStarted(settings, warning);

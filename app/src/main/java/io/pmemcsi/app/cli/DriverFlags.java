@@ -16,14 +16,7 @@ import java.util.List;
 final class DriverFlags {
   /** Those that belong to parts which are not in this release, or never were in this program. */
   static final List<String> WITHOUT_EFFECT =
-      List.of(
-          "--registryEndpoint",
-          "--controllerEndpoint",
-          "--testEndpoint",
-          "--clientCertFile",
-          "--clientKeyFile",
-          "--kube-api-qps",
-          "--kube-api-burst");
+      List.of("--testEndpoint", "--kube-api-qps", "--kube-api-burst");
 
   private static final FlagDefinition MODE =
       FlagDefinition.of(
@@ -32,6 +25,7 @@ final class DriverFlags {
           "node",
           "What to do: node serves CSI on this node (default); controller, also called webhooks,"
               + " serves the scheduler extender and the pod webhook and reschedules stuck claims;"
+              + " controller with -registryEndpoint provisions volumes on all nodes instead;"
               + " force-convert-raw-namespaces converts raw PMEM namespaces of this node for LVM,"
               + " and what they hold is lost.");
   private static final FlagDefinition DRIVER_NAME =

@@ -4,6 +4,7 @@ import io.pmemcsi.base.version.Version;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -68,7 +69,11 @@ public final class Program implements Runnable {
 
   static CommandLine commandLine(CliEnvironment environment, Object... moreCommands) {
     CommandLine driver = withRetired(new DriverCommand(environment), DriverFlags.WITHOUT_EFFECT);
-    driver.addSubcommand(withRetired(new AuditCommand(environment), DriverFlags.WITHOUT_EFFECT));
+    driver.addSubcommand(
+        withRetired(
+            new AuditCommand(environment),
+            Stream.concat(DriverFlags.WITHOUT_EFFECT.stream(), RegistryFlags.NAMES.stream())
+                .toList()));
     CommandLine program =
         new CommandLine(new Program())
             .addSubcommand(

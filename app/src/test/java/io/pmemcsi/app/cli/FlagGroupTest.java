@@ -57,7 +57,10 @@ class FlagGroupTest {
 
   static Stream<FlagGroup> groups() {
     return Stream.of(
-        new DriverFlags().group(), new ControllerFlags().group(), new LogFlags().group());
+        new DriverFlags().group(),
+        new ControllerFlags().group(),
+        new RegistryFlags().group(),
+        new LogFlags().group());
   }
 
   @ParameterizedTest

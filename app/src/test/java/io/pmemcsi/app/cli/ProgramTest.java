@@ -83,7 +83,7 @@ class ProgramTest {
   void helpDoesNotShowRetiredFlags() {
     run("driver --help");
 
-    assertThat(out()).doesNotContain("vmodule", "testEndpoint", "caFile");
+    assertThat(out()).doesNotContain("vmodule", "testEndpoint", "kube-api-qps");
   }
 
   @ParameterizedTest
