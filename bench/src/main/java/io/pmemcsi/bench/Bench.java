@@ -4,6 +4,8 @@ import io.pmemcsi.bench.controller.ExtenderSpeed;
 import io.pmemcsi.bench.controller.SchedulerThroughput;
 import io.pmemcsi.bench.driver.EraseSpeed;
 import io.pmemcsi.bench.driver.FileByHand;
+import io.pmemcsi.bench.driver.ForwardedCreates;
+import io.pmemcsi.bench.driver.HundredNodes;
 import io.pmemcsi.bench.driver.LvmByHand;
 import io.pmemcsi.bench.driver.ManyVolumes;
 import io.pmemcsi.bench.driver.NodeSize;
@@ -28,6 +30,8 @@ public final class Bench {
           new ParallelCreates(),
           new EraseSpeed(),
           new NodeSize(),
+          new ForwardedCreates(),
+          new HundredNodes(),
           new ExtenderSpeed(),
           new SchedulerThroughput(),
           new FreshNamespace());

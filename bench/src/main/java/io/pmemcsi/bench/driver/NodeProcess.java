@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -31,16 +33,21 @@ final class NodeProcess implements AutoCloseable {
 
   /** Starts the driver and waits until it answers. */
   static NodeProcess start(Path folder) throws Exception {
+    return start(folder, List.of("-mode=node", "-deviceManager=file"));
+  }
+
+  /** The same with these flags, beside those that every process has. */
+  static NodeProcess start(Path folder, List<String> flags) throws Exception {
     Path socket = folder.resolve("csi.sock");
+    List<String> command = new ArrayList<>();
+    command.add("bin/pmem-csi-driver");
+    command.addAll(flags);
+    command.add("-nodeid=bench");
+    command.add("-metricsListen=127.0.0.1:0");
+    command.add("-endpoint=unix://" + socket);
+    command.add("-statePath=" + folder.resolve("state"));
     Process process =
-        new ProcessBuilder(
-                "bin/pmem-csi-driver",
-                "-mode=node",
-                "-deviceManager=file",
-                "-nodeid=bench",
-                "-metricsListen=127.0.0.1:0",
-                "-endpoint=unix://" + socket,
-                "-statePath=" + folder.resolve("state"))
+        new ProcessBuilder(command)
             .redirectErrorStream(true)
             .redirectOutput(folder.resolve("driver.log").toFile())
             .start();
@@ -81,6 +88,12 @@ final class NodeProcess implements AutoCloseable {
             .findFirst()
             .orElseThrow()
         / 1024.0;
+  }
+
+  /** Ends the driver as kill -9 does. */
+  void kill() {
+    csi.close();
+    process.destroyForcibly().onExit().join();
   }
 
   /** Ends the driver; volumes stay as they are. */
