@@ -23,7 +23,7 @@ public final class ResourceChecks {
 
   private ResourceChecks() {}
 
-  /** The class for the apiVersion and kind of a resource, if it is one of ours. */
+  /** The class for the apiVersion and kind of a resource, if it is one of this project. */
   public static Optional<Class<? extends CustomResource<?, ?>>> kind(JsonNode resource) {
     return CustomResourceDefinitions.kinds().stream()
         .filter(kind -> HasMetadata.getKind(kind).equals(resource.path("kind").asText()))
@@ -66,7 +66,7 @@ public final class ResourceChecks {
     return switch (resource) {
       case PmemCSIDeployment pmem -> PmemCSIDeploymentChecks.check(pmem);
       case LegacyDeployment legacy -> LegacyDeploymentChecks.check(legacy);
-      case CSIDriverDeployment generic -> CSIDriverDeploymentChecks.check(generic);
+      case CSIDriverDeployment template -> CSIDriverDeploymentChecks.check(template);
       default -> throw new IllegalStateException("no checks for " + resource.getKind());
     };
   }

@@ -73,7 +73,7 @@ public interface SharedSettings {
     return Choice.orDefault(spec().mutatePods(), MutatePods.TRY);
   }
 
-  /** The fixed node port of the scheduler extender, if there shall be one. */
+  /** The fixed node port of the scheduler extender, if the user requests one. */
   default Optional<Integer> schedulerNodePort() {
     return Written.number(spec().schedulerNodePort());
   }

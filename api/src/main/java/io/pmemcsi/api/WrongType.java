@@ -30,11 +30,12 @@ public final class WrongType {
     if (cause instanceof JsonMappingException mapping) {
       mapping.getPath().forEach(step -> append(path, step));
     }
-    Class<?> wanted = cause instanceof MismatchedInputException type ? type.getTargetType() : null;
+    Class<?> expected =
+        cause instanceof MismatchedInputException type ? type.getTargetType() : null;
     return new Violation(
         path.isEmpty() ? "resource" : path.toString(),
         "",
-        "has the wrong type: write " + words(wanted));
+        "has the wrong type: write " + words(expected));
   }
 
   private static void append(StringBuilder path, Reference step) {
@@ -45,24 +46,24 @@ public final class WrongType {
     }
   }
 
-  private static String words(@Nullable Class<?> wanted) {
-    if (wanted == null) {
+  private static String words(@Nullable Class<?> expected) {
+    if (expected == null) {
       return "a value as the documentation has it";
     }
-    if (Collection.class.isAssignableFrom(wanted) || wanted.isArray()) {
+    if (Collection.class.isAssignableFrom(expected) || expected.isArray()) {
       return "a list";
     }
-    if (wanted == String.class) {
+    if (expected == String.class) {
       return "a text";
     }
-    if (wanted == Boolean.class || wanted == boolean.class) {
+    if (expected == Boolean.class || expected == boolean.class) {
       return "true or false";
     }
-    if (Number.class.isAssignableFrom(wanted) || wanted.isPrimitive()) {
+    if (Number.class.isAssignableFrom(expected) || expected.isPrimitive()) {
       return "a number";
     }
     // whatever else there is has fields of its own, unless it is read from a single value
-    return Map.class.isAssignableFrom(wanted) || !wanted.getName().startsWith("java.")
+    return Map.class.isAssignableFrom(expected) || !expected.getName().startsWith("java.")
         ? "a map of fields"
         : "a value as the documentation has it";
   }

@@ -34,15 +34,15 @@ import org.junit.jupiter.params.provider.MethodSource;
 class CustomResourcesIT {
 
   private static final KubernetesSerialization YAML = new KubernetesSerialization();
-  private static final Path FOLDER = Path.of("..", "deploy", "crd");
+  private static final Path DIRECTORY = Path.of("..", "deploy", "crd");
 
   @BeforeAll
   static void install(Sandbox sandbox) throws IOException {
     boolean cel = knowsCel(sandbox.cluster());
     var api = new RawApi(sandbox.client());
     for (var kind : CustomResourceDefinitions.kinds()) {
-      Path folder = cel ? FOLDER.resolve("with-cel") : FOLDER;
-      String text = Files.readString(folder.resolve(CustomResourceDefinitions.fileName(kind)));
+      Path directory = cel ? DIRECTORY.resolve("with-cel") : DIRECTORY;
+      String text = Files.readString(directory.resolve(CustomResourceDefinitions.fileName(kind)));
       RawApi.Answer answer = api.create(YAML.unmarshal(text, JsonNode.class), "");
       assertThat(answer.warnings()).as("warnings about the CRD").isEmpty();
       assertThat(answer.status()).as(answer.body()).isEqualTo(201);
@@ -69,9 +69,9 @@ class CustomResourcesIT {
   @Test
   void theOtherVariantOfTheDefinitionsIsAcceptedAsWell(Sandbox sandbox) throws IOException {
     var api = new RawApi(sandbox.client());
-    for (Path folder : List.of(FOLDER, FOLDER.resolve("with-cel"))) {
+    for (Path directory : List.of(DIRECTORY, DIRECTORY.resolve("with-cel"))) {
       for (var kind : CustomResourceDefinitions.kinds()) {
-        String text = Files.readString(folder.resolve(CustomResourceDefinitions.fileName(kind)));
+        String text = Files.readString(directory.resolve(CustomResourceDefinitions.fileName(kind)));
         // another group, so that it is new to the server
         String other = text.replaceAll("(pmem-csi|csidriver)\\.(intel|storage)", "other.$1.$2");
 

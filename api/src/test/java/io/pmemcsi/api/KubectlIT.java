@@ -32,9 +32,9 @@ class KubectlIT {
 
   @Test
   void theDefinitionsPassTheChecksOfKubectl(Cluster cluster) {
-    String folder = CustomResourcesIT.knowsCel(cluster) ? "deploy/crd/with-cel" : "deploy/crd";
+    String directory = CustomResourcesIT.knowsCel(cluster) ? "deploy/crd/with-cel" : "deploy/crd";
 
-    String output = run(cluster, "create", "--dry-run=client", "-f", folder);
+    String output = run(cluster, "create", "--dry-run=client", "-f", directory);
 
     assertThat(output.lines()).hasSize(3).allMatch(line -> line.endsWith("created (dry run)"));
   }
@@ -42,7 +42,7 @@ class KubectlIT {
   @Test
   void fieldsAreExplained(Cluster cluster) {
     assertThat(explain(cluster, "pcd.spec"))
-        .contains("What the driver shall be like.", "deviceMode", "Default: lvm.");
+        .contains("Desired state of the driver.", "deviceMode", "Default: lvm.");
     assertThat(explain(cluster, "csidriverdeployments.status"))
         .contains("What the operator has found out about the driver.", "nodeUpdate");
   }
@@ -54,10 +54,10 @@ class KubectlIT {
 
   /** The server itself would drop it, and the user would never know. */
   @Test
-  void aMisspeltFieldIsRefused(Cluster cluster, @TempDir Path folder) throws IOException {
+  void aMisspeltFieldIsRefused(Cluster cluster, @TempDir Path directory) throws IOException {
     Path file =
         Files.writeString(
-            folder.resolve("misspelt.yaml"),
+            directory.resolve("misspelt.yaml"),
             """
             apiVersion: pmem-csi.intel.com/v1beta1
             kind: PmemCSIDeployment

@@ -30,11 +30,11 @@ final class RawApi {
   }
 
   Answer create(JsonNode object, String query) {
-    return send(request(folder(object) + query).post("application/json", JSON.asJson(object)));
+    return send(request(directory(object) + query).post("application/json", JSON.asJson(object)));
   }
 
   void delete(JsonNode object) {
-    String path = folder(object) + "/" + object.at("/metadata/name").asText();
+    String path = directory(object) + "/" + object.at("/metadata/name").asText();
     send(request(path).delete("application/json", "{}"));
   }
 
@@ -55,7 +55,7 @@ final class RawApi {
         .json();
   }
 
-  private String folder(JsonNode object) {
+  private String directory(JsonNode object) {
     String plural = object.path("kind").asText().toLowerCase(Locale.ROOT) + "s";
     return "/apis/" + object.path("apiVersion").asText() + collection(plural);
   }

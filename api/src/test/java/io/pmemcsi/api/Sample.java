@@ -18,7 +18,7 @@ import java.util.stream.Stream;
  */
 public record Sample(Path file, String text) {
 
-  private static final Path FOLDER = Path.of("src", "test", "resources", "resources");
+  private static final Path DIRECTORY = Path.of("src", "test", "resources", "resources");
   private static final KubernetesSerialization YAML = new KubernetesSerialization();
 
   /** Resources that are fine. */
@@ -26,13 +26,13 @@ public record Sample(Path file, String text) {
     return all("valid-");
   }
 
-  /** Resources that somebody has to refuse. */
+  /** Resources that the API server or the operator must refuse. */
   public static List<Sample> invalid() {
     return all("invalid-");
   }
 
   private static List<Sample> all(String prefix) {
-    try (Stream<Path> files = Files.walk(FOLDER)) {
+    try (Stream<Path> files = Files.walk(DIRECTORY)) {
       return files
           .filter(file -> file.getFileName().toString().startsWith(prefix))
           .sorted()
@@ -84,6 +84,6 @@ public record Sample(Path file, String text) {
 
   @Override
   public String toString() {
-    return FOLDER.relativize(file).toString();
+    return DIRECTORY.relativize(file).toString();
   }
 }

@@ -24,12 +24,12 @@ class SamplesTest {
   }
 
   static List<Path> samples() throws IOException {
-    Path folder = Path.of("..", "deploy", "samples");
-    try (Stream<Path> files = Files.walk(folder)) {
+    Path directory = Path.of("..", "deploy", "samples");
+    try (Stream<Path> files = Files.walk(directory)) {
       return files
           .filter(file -> file.toString().endsWith(".yaml"))
-          // objects of Kubernetes, not resources of ours
-          .filter(file -> !file.startsWith(folder.resolve("accounts")))
+          // built-in objects, not custom resources
+          .filter(file -> !file.startsWith(directory.resolve("accounts")))
           .sorted()
           .toList();
     }

@@ -162,7 +162,7 @@ class SettingsTest {
 
   @Test
   void aCsiDriverDeploymentHasTheDocumentedDefaults() {
-    TemplateSettings settings = generic("{driverName: d, driverSocket: /a/b}");
+    TemplateSettings settings = template("{driverName: d, driverSocket: /a/b}");
 
     assertThat(settings.nodeUpdateStrategy()).isEqualTo(NodeUpdateStrategy.ROLLING);
     assertThat(settings.controllerTemplate()).isEmpty();
@@ -179,7 +179,7 @@ class SettingsTest {
   @Test
   void aCopyOfATemplateCanBeChangedWithoutChangingTheResource() {
     TemplateSettings settings =
-        generic("{driverName: d, driverPerNodeTemplate: {spec: {containers: [{name: a}]}}}");
+        template("{driverName: d, driverPerNodeTemplate: {spec: {containers: [{name: a}]}}}");
 
     settings.nodeTemplate().getSpec().getContainers().clear();
 
@@ -194,7 +194,7 @@ class SettingsTest {
     return LegacySettings.of(read("pmem-deployment", spec, LegacyDeployment.class));
   }
 
-  private static TemplateSettings generic(String spec) {
+  private static TemplateSettings template(String spec) {
     return TemplateSettings.of(read("d", spec, CSIDriverDeployment.class));
   }
 

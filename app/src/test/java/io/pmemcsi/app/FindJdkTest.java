@@ -18,13 +18,13 @@ class FindJdkTest {
 
   private static final List<String> TOOLS = List.of("grep", "dirname", "readlink");
 
-  @TempDir private Path folder;
+  @TempDir private Path directory;
 
   private final Map<String, String> environment = new HashMap<>();
 
   @BeforeEach
   void aMachineWithAnOlderDefault() throws Exception {
-    Path tools = Files.createDirectory(folder.resolve("bin"));
+    Path tools = Files.createDirectory(directory.resolve("bin"));
     for (String tool : TOOLS) {
       program(tools.resolve(tool), "#!/bin/sh\nexec /usr/bin/%s \"$@\"\n".formatted(tool));
     }
@@ -32,8 +32,8 @@ class FindJdkTest {
     Files.createSymbolicLink(tools.resolve("javac"), older.resolve("bin/javac"));
     environment.put("PATH", tools.toString());
     environment.put("JAVA_HOME", older.toString());
-    environment.put("HOME", folder.toString());
-    environment.put("PMEM_CSI_JDK_DIRS", folder + "/jvm/*");
+    environment.put("HOME", directory.toString());
+    environment.put("PMEM_CSI_JDK_DIRS", directory + "/jvm/*");
   }
 
   @Test
@@ -58,8 +58,8 @@ class FindJdkTest {
   @Test
   void theOneOfThePathIsFoundAnywhere() throws Exception {
     Path wanted = jdk("elsewhere", "25");
-    Files.delete(folder.resolve("bin/javac"));
-    Files.createSymbolicLink(folder.resolve("bin/javac"), wanted.resolve("bin/javac"));
+    Files.delete(directory.resolve("bin/javac"));
+    Files.createSymbolicLink(directory.resolve("bin/javac"), wanted.resolve("bin/javac"));
 
     assertThat(find()).isEqualTo(new ScriptRun(0, wanted + "\n", ""));
   }
@@ -94,11 +94,11 @@ class FindJdkTest {
   }
 
   private ScriptRun find() throws IOException, InterruptedException {
-    return ScriptRun.of(folder, environment, "../build/find-jdk");
+    return ScriptRun.of(directory, environment, "../build/find-jdk");
   }
 
   private Path jdk(String name, String version) throws IOException {
-    Path jdk = folder.toRealPath().resolve(name);
+    Path jdk = directory.toRealPath().resolve(name);
     Path bin = Files.createDirectories(jdk.resolve("bin"));
     program(bin.resolve("javac"), "");
     Files.writeString(jdk.resolve("release"), "JAVA_VERSION=\"%s\"\n".formatted(version));

@@ -34,7 +34,7 @@ class OperatorEndIT {
   private static final String STARTED = "PMEM-CSI operator started.";
   private static final Duration PATIENCE = Duration.ofMinutes(4);
 
-  @TempDir private Path folder;
+  @TempDir private Path directory;
   private final List<Process> started = new ArrayList<>();
 
   @AfterEach
@@ -158,7 +158,7 @@ class OperatorEndIT {
   }
 
   private Path kubeconfig(EmbeddedKubernetes server) throws IOException {
-    return Files.writeString(folder.resolve("kubeconfig"), server.kubeconfig());
+    return Files.writeString(directory.resolve("kubeconfig"), server.kubeconfig());
   }
 
   private Process start(Path kubeconfig, String namespace, String... more) throws IOException {
@@ -172,20 +172,20 @@ class OperatorEndIT {
     command.addAll(List.of(more));
     ProcessBuilder builder =
         new ProcessBuilder(command)
-            .redirectOutput(folder.resolve("out").toFile())
-            .redirectError(folder.resolve("err").toFile());
+            .redirectOutput(directory.resolve("out").toFile())
+            .redirectError(directory.resolve("err").toFile());
     builder.environment().put("WATCH_NAMESPACE", namespace);
-    builder.environment().put("TERMINATION_LOG_PATH", folder.resolve("end").toString());
+    builder.environment().put("TERMINATION_LOG_PATH", directory.resolve("end").toString());
     Process process = builder.start();
     started.add(process);
     return process;
   }
 
   private String terminationLog() throws IOException {
-    return Files.readString(folder.resolve("end")).strip();
+    return Files.readString(directory.resolve("end")).strip();
   }
 
   private String err() throws IOException {
-    return Files.readString(folder.resolve("err"));
+    return Files.readString(directory.resolve("err"));
   }
 }

@@ -12,12 +12,12 @@ record ScriptRun(int exitCode, String out, String err) {
   /**
    * Runs one with nothing in its environment but what is given.
    *
-   * @param folder takes what it says
+   * @param directory takes what it says
    */
-  static ScriptRun of(Path folder, Map<String, String> environment, String... scriptAndArguments)
+  static ScriptRun of(Path directory, Map<String, String> environment, String... scriptAndArguments)
       throws IOException, InterruptedException {
-    Path out = folder.resolve("out");
-    Path err = folder.resolve("err");
+    Path out = directory.resolve("out");
+    Path err = directory.resolve("err");
     ProcessBuilder builder =
         new ProcessBuilder("/bin/sh").redirectOutput(out.toFile()).redirectError(err.toFile());
     builder.command().addAll(List.of(scriptAndArguments));

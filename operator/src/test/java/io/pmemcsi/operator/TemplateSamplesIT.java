@@ -51,8 +51,8 @@ class TemplateSamplesIT {
    */
   @ParameterizedTest
   @CsvSource({
-    "src/test/resources/resources/generic/documented.yaml,csi-hostpath,2 2,3",
-    "src/test/resources/resources/generic/documented-hostpath.yaml,hostpath,3 3,4",
+    "src/test/resources/resources/template/documented.yaml,csi-hostpath,2 2,3",
+    "src/test/resources/resources/template/documented-hostpath.yaml,hostpath,3 3,4",
     "../deploy/samples/hostpath.yaml,hostpath,4 4,",
     "../deploy/samples/nfs.yaml,nfs,2 2,3 3",
     "../deploy/samples/aws-ebs.yaml,aws-ebs,2 2,4 4"

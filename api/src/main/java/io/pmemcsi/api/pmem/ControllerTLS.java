@@ -19,7 +19,7 @@ public record ControllerTLS(
     @JsonPropertyDescription(
             "Whether the operator issues the controller's certificates. With true it creates a"
                 + " certificate authority and a server certificate, stores them in a secret, starts"
-                + " the controller with them and renews them before they run out. Default: false.")
+                + " the controller with them and renews them before they expire. Default: false.")
         @Nullable Boolean managed,
     @Min(2)
         @Max(3650)
@@ -45,7 +45,7 @@ public record ControllerTLS(
   }
 
   /** Whether the operator issues the certificates. */
-  public boolean wanted() {
+  public boolean operatorIssues() {
     return Boolean.TRUE.equals(managed);
   }
 

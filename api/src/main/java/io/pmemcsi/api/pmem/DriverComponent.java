@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record DriverComponent(
     @Required @JsonPropertyDescription("Which part of the driver this is about.") String component,
-    @Required @JsonPropertyDescription("Ready when every wanted pod is ready, NotReady otherwise.")
+    @Required @JsonPropertyDescription("Ready when every desired pod is ready, NotReady otherwise.")
         String status,
     @JsonPropertyDescription("How many pods are ready, and what is missing.")
         @Nullable String reason,

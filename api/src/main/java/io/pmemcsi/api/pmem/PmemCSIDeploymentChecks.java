@@ -124,7 +124,7 @@ public final class PmemCSIDeploymentChecks {
   private static List<Violation> tls(PmemCSIDeploymentSpec spec) {
     List<Violation> found = new ArrayList<>();
     boolean secret = Written.text(spec.controllerTLSSecret()).isPresent();
-    boolean managed = spec.controllerTLS() != null && spec.controllerTLS().wanted();
+    boolean managed = spec.controllerTLS() != null && spec.controllerTLS().operatorIssues();
     boolean inline = hasInline(spec);
     if (Stream.of(secret, managed, inline).filter(named -> named).count() > 1) {
       found.add(new Violation("spec", "", ONE_TLS));
@@ -153,7 +153,7 @@ public final class PmemCSIDeploymentChecks {
     PmemCSIDeploymentSpec spec = resource.getSpec();
     boolean controller =
         Written.text(spec.controllerTLSSecret()).isPresent()
-            || (spec.controllerTLS() != null && spec.controllerTLS().wanted())
+            || (spec.controllerTLS() != null && spec.controllerTLS().operatorIssues())
             || hasInline(spec);
     List<Violation> found = new ArrayList<>();
     SharedRules.name(name).ifPresent(found::add);

@@ -193,7 +193,7 @@ public record PmemCSIDeploymentSpec(
     @SchemaFrom(type = DeletionPolicy.class)
         @JsonPropertyDescription(
             "What deleting this resource does while volumes of the driver exist: WhenUnused keeps"
-                + " the driver until they are gone (the annotation"
+                + " the driver until they are deleted (the annotation"
                 + " pmem-csi.intel.com/force-deletion=true overrides that), Immediate removes it at"
                 + " once. Default: WhenUnused.")
         @Nullable String deletionPolicy)

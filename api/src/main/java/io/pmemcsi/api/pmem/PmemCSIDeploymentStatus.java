@@ -28,7 +28,7 @@ public record PmemCSIDeploymentStatus(
             "Nodes on which the driver runs but finds no persistent memory that it may use.")
         List<UnpreparedNode> unpreparedNodes,
     @JsonPropertyDescription(
-            "When the certificate of the controller runs out, or one that vouches for it.")
+            "When the certificate of the controller, or of a CA that issued it, expires first.")
         @Nullable Instant certificateExpires,
     @JsonPropertyDescription("When this status changed last.") @Nullable Instant lastUpdated) {
 

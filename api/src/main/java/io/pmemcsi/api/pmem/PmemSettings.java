@@ -37,7 +37,7 @@ public record PmemSettings(DriverName driver, PmemCSIDeploymentSpec spec)
       return new TLSMaterial.NamedSecret(secret.get());
     }
     ControllerTLS options = spec.controllerTLS();
-    if (options != null && options.wanted()) {
+    if (options != null && options.operatorIssues()) {
       return new TLSMaterial.Managed(options);
     }
     if (spec.caCert() != null && spec.registryCert() != null && spec.registryKey() != null) {
@@ -46,7 +46,7 @@ public record PmemSettings(DriverName driver, PmemCSIDeploymentSpec spec)
     return new TLSMaterial.None();
   }
 
-  /** Whether the controller with its extender and webhook is wanted. */
+  /** Whether the resource has the controller with its extender and webhook. */
   public boolean hasController() {
     return !(tls() instanceof TLSMaterial.None);
   }

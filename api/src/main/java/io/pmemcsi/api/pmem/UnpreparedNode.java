@@ -9,5 +9,5 @@ import org.jspecify.annotations.Nullable;
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record UnpreparedNode(
     @Required @JsonPropertyDescription("Name of the node.") String node,
-    @JsonPropertyDescription("What is missing there and how to mend it.")
+    @JsonPropertyDescription("What is missing on the node and how to repair it.")
         @Nullable String reason) {}

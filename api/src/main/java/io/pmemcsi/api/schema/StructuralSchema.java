@@ -125,14 +125,14 @@ public final class StructuralSchema {
     return name.equals("apiVersion") || name.equals("kind") || name.equals("metadata");
   }
 
-  /** A field with the same letters, or one that only differs at its end, is likely meant. */
+  /** A field with the same characters, or one that only differs at its end, is likely meant. */
   private static String advice(JsonNode schema, String name) {
     Pattern separators = Pattern.compile("[-_ ]");
-    String wanted = separators.matcher(name).replaceAll("").toLowerCase(Locale.ROOT);
+    String given = separators.matcher(name).replaceAll("").toLowerCase(Locale.ROOT);
     List<String> fields = new ArrayList<>();
     schema.path("properties").fieldNames().forEachRemaining(fields::add);
     Optional<String> near =
-        fields.stream().filter(field -> alike(field.toLowerCase(Locale.ROOT), wanted)).findFirst();
+        fields.stream().filter(field -> alike(field.toLowerCase(Locale.ROOT), given)).findFirst();
     return near.map(field -> ": did you mean " + field + "?")
         .orElse(": remove it; the fields here are " + String.join(", ", fields));
   }

@@ -30,7 +30,7 @@ public final class CSIDriverDeployment
   /** Set to {@code true}, it removes a driver although volumes of it exist. */
   public static final String FORCE_DELETION_ANNOTATION = GROUP + "/force-deletion";
 
-  /** Keeps the resource until its cluster-wide objects are gone. */
+  /** Keeps the resource until its cluster-scoped objects are deleted. */
   public static final String FINALIZER = GROUP;
 
   @Override

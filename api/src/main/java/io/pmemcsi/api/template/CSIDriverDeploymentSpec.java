@@ -86,7 +86,7 @@ public record CSIDriverDeploymentSpec(
     @SchemaFrom(type = NodeUpdateStrategy.class)
         @JsonPropertyDescription(
             "How a changed driverPerNodeTemplate reaches the nodes: Rolling restarts the driver"
-                + " pods one after the other; OnDelete waits until somebody deletes a pod; Draining"
+                + " pods one after the other; OnDelete waits until a user deletes a pod; Draining"
                 + " first moves the pods that use the driver's volumes away from the node, for a"
                 + " driver whose restart breaks mounts. Default: Rolling.")
         @Nullable String nodeUpdateStrategy,
@@ -117,7 +117,7 @@ public record CSIDriverDeploymentSpec(
     @SchemaFrom(type = DeletionPolicy.class)
         @JsonPropertyDescription(
             "What deleting this resource does while volumes of the driver exist: WhenUnused keeps"
-                + " the driver until they are gone (the annotation"
+                + " the driver until they are deleted (the annotation"
                 + " csidriver.storage.openshift.io/force-deletion=true overrides that), Immediate"
                 + " removes it at once. Default: WhenUnused.")
         @Nullable String deletionPolicy) {

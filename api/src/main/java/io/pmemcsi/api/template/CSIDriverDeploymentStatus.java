@@ -20,7 +20,7 @@ public record CSIDriverDeploymentStatus(
                 + " being removed.")
         @Nullable String state,
     @JsonPropertyDescription(
-            "Available: all wanted pods of the current generation are ready. SyncSuccessful: the"
+            "Available: all desired pods of the current generation are ready. SyncSuccessful: the"
                 + " last change was processed; if not, the message says why.")
         List<DriverCondition> conditions,
     @JsonPropertyDescription("How far the drivers on the nodes are updated.")

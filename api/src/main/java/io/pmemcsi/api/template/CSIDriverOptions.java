@@ -17,7 +17,7 @@ public record CSIDriverOptions(
                 + " where the attacher runs, else false.")
         @Nullable Boolean attachRequired,
     @JsonPropertyDescription(
-            "Whether the driver is told which pod a volume is mounted for. Default: false.")
+            "Whether the driver receives the pod for which a volume is mounted. Default: false.")
         @Nullable Boolean podInfoOnMount,
     @SchemaFrom(type = FSGroupPolicy.class)
         @JsonPropertyDescription(
@@ -44,7 +44,7 @@ public record CSIDriverOptions(
     @Min(10)
         @Max(2147483647)
         @JsonPropertyDescription(
-            "Every how many seconds the number of volumes that a node can hold is asked for again."
+            "How often, in seconds, the number of volumes that a node can hold is queried again."
                 + " Default: never.")
         @Nullable Long nodeAllocatableUpdatePeriodSeconds) {
 

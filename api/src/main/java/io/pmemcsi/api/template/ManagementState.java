@@ -3,7 +3,7 @@ package io.pmemcsi.api.template;
 import com.fasterxml.jackson.annotation.JsonValue;
 import io.pmemcsi.api.Choice;
 
-/** Whether the operator looks after the objects of a driver. */
+/** Whether the operator manages the objects of a driver. */
 public enum ManagementState implements Choice {
   /** Objects are created, repaired and removed. */
   MANAGED("Managed"),

@@ -8,10 +8,10 @@ import org.jspecify.annotations.Nullable;
 /** How far a changed template has reached the nodes. */
 @JsonInclude(JsonInclude.Include.NON_EMPTY)
 public record NodeUpdate(
-    @JsonPropertyDescription("Revision that all nodes shall run.") @Nullable String revision,
-    @JsonPropertyDescription("Number of nodes on which the driver shall run.")
+    @JsonPropertyDescription("Desired revision of all nodes.") @Nullable String revision,
+    @JsonPropertyDescription("Number of nodes on which the driver should run.")
         @Nullable Integer nodes,
-    @JsonPropertyDescription("Number of nodes that run the wanted revision.")
+    @JsonPropertyDescription("Number of nodes that run the desired revision.")
         @Nullable Integer updatedNodes,
     @JsonPropertyDescription("Whether the update waits for something to be mended.")
         @Nullable Boolean paused,

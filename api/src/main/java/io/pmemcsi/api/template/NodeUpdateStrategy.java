@@ -7,7 +7,7 @@ import io.pmemcsi.api.Choice;
 public enum NodeUpdateStrategy implements Choice {
   /** Driver pods are replaced one after the other. */
   ROLLING("Rolling"),
-  /** A driver pod is replaced when somebody deletes it. */
+  /** A driver pod is replaced when a user deletes it. */
   ON_DELETE("OnDelete"),
   /** A node is emptied of the driver's volumes before its driver pod is replaced. */
   DRAINING("Draining");

@@ -7,7 +7,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
 
-/** A node whose driver is not of the wanted revision. */
+/** A node whose driver does not have the desired revision. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record OutdatedNode(
     @Required @JsonPropertyDescription("Name of the node.") String node,

@@ -30,7 +30,7 @@ public record StorageClassTemplate(
         @Nullable String reclaimPolicy,
     @JsonPropertyDescription("Options with which volumes are mounted. Default: none.")
         @Nullable List<String> mountOptions,
-    @JsonPropertyDescription("Whether claims may grow. Default: false.")
+    @JsonPropertyDescription("Whether claims can be expanded. Default: false.")
         @Nullable Boolean allowVolumeExpansion,
     @SchemaFrom(type = VolumeBindingMode.class)
         @JsonPropertyDescription(

@@ -97,7 +97,7 @@ public record TemplateSettings(DriverName driver, CSIDriverDeploymentSpec spec) 
     return Optional.ofNullable(spec.csiDriver()).orElse(CSIDriverOptions.DEFAULT);
   }
 
-  /** The wanted number of controller pods, if the user has a wish. */
+  /** The desired number of controller pods, if the user set one. */
   public Optional<Integer> replicas() {
     return Optional.ofNullable(spec.replicas());
   }

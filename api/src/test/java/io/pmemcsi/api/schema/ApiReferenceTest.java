@@ -14,16 +14,16 @@ class ApiReferenceTest {
 
   @Test
   void theReferenceIsWhatTheTypesSay() throws IOException {
-    String wanted = ApiReference.text();
+    String expected = ApiReference.text();
     if (Boolean.getBoolean("pmem-csi.generate")) {
       Files.createDirectories(FILE.getParent());
-      Files.writeString(FILE, wanted);
+      Files.writeString(FILE, expected);
     }
 
     assertThat(FILE)
         .as("docs/api.md is stale: run 'make generate' and commit the result")
         .exists()
         .content(StandardCharsets.UTF_8)
-        .isEqualTo(wanted);
+        .isEqualTo(expected);
   }
 }

@@ -72,7 +72,7 @@ final class CRDSource {
     ObjectNode properties = (ObjectNode) schema.get("properties");
     SchemaParts.metadata(properties.putObject("metadata"), details.maxNameLength());
     details.refine(properties);
-    describe(properties, "spec", "What the driver shall be like.");
+    describe(properties, "spec", "Desired state of the driver.");
     describe(properties, "status", "What the operator has found out about the driver.");
     if (!withRules) {
       schema.findParents(RULES).forEach(parent -> ((ObjectNode) parent).remove(RULES));
@@ -87,31 +87,31 @@ final class CRDSource {
 
   private static ObjectNode generate(Class<? extends CustomResource<?, ?>> kind) {
     try {
-      Path folder = Files.createTempDirectory("crd");
+      Path directory = Files.createTempDirectory("crd");
       try {
         new CRDGenerator()
             .customResourceClasses(List.of(kind))
             .forCRDVersions("v1")
-            .inOutputDir(folder.toFile())
+            .inOutputDir(directory.toFile())
             .generate();
-        try (Stream<Path> files = Files.list(folder)) {
+        try (Stream<Path> files = Files.list(directory)) {
           return (ObjectNode) YAML.readTree(files.findFirst().orElseThrow().toFile());
         }
       } finally {
-        deleteAll(folder);
+        deleteAll(directory);
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
 
-  private static void deleteAll(Path folder) throws IOException {
-    try (Stream<Path> files = Files.list(folder)) {
+  private static void deleteAll(Path directory) throws IOException {
+    try (Stream<Path> files = Files.list(directory)) {
       for (Path file : files.toList()) {
         Files.delete(file);
       }
     }
-    Files.delete(folder);
+    Files.delete(directory);
   }
 
   /** Whole numbers are written as such and get their format, and types of Kubernetes their form. */

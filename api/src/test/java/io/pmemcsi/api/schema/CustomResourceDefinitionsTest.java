@@ -14,26 +14,26 @@ class CustomResourceDefinitionsTest {
   /** kubectl apply keeps the whole object in an annotation, which has this limit. */
   private static final int MAX_ANNOTATION = 262_144;
 
-  private static final Path FOLDER = Path.of("..", "deploy", "crd");
+  private static final Path DIRECTORY = Path.of("..", "deploy", "crd");
 
   @ParameterizedTest
   @EnumSource(KindDetails.class)
   void theFileForEveryServerIsWhatTheTypesSay(KindDetails details) throws IOException {
-    String wanted = new CRDSource(details, false).text();
+    String expected = new CRDSource(details, false).text();
 
-    assertThat(wanted).doesNotContain("x-kubernetes-validations");
-    assertUpToDate(FOLDER.resolve(CustomResourceDefinitions.fileName(details.kind())), wanted);
+    assertThat(expected).doesNotContain("x-kubernetes-validations");
+    assertUpToDate(DIRECTORY.resolve(CustomResourceDefinitions.fileName(details.kind())), expected);
   }
 
   @ParameterizedTest
   @EnumSource(KindDetails.class)
   void theFileForServersWithCelIsWhatTheTypesSay(KindDetails details) throws IOException {
-    String wanted = new CRDSource(details, true).text();
+    String expected = new CRDSource(details, true).text();
 
-    assertThat(wanted).contains("x-kubernetes-validations");
+    assertThat(expected).contains("x-kubernetes-validations");
     assertUpToDate(
-        FOLDER.resolve("with-cel").resolve(CustomResourceDefinitions.fileName(details.kind())),
-        wanted);
+        DIRECTORY.resolve("with-cel").resolve(CustomResourceDefinitions.fileName(details.kind())),
+        expected);
   }
 
   @ParameterizedTest
@@ -42,15 +42,15 @@ class CustomResourceDefinitionsTest {
     assertThat(new CRDSource(details, true).text().length()).isLessThan(MAX_ANNOTATION / 2);
   }
 
-  private static void assertUpToDate(Path file, String wanted) throws IOException {
+  private static void assertUpToDate(Path file, String expected) throws IOException {
     if (Boolean.getBoolean("pmem-csi.generate")) {
       Files.createDirectories(file.getParent());
-      Files.writeString(file, wanted);
+      Files.writeString(file, expected);
     }
     assertThat(file)
         .as("deploy/crd is stale: run 'make generate' and commit the result")
         .exists()
         .content(StandardCharsets.UTF_8)
-        .isEqualTo(wanted);
+        .isEqualTo(expected);
   }
 }

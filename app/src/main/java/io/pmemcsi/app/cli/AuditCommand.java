@@ -20,10 +20,10 @@ final class AuditCommand implements Callable<Integer>, HasFlags {
   private final DriverFlags flags = new DriverFlags();
   private final LogFlags log = new LogFlags();
 
-  private final CliEnvironment surroundings;
+  private final CliEnvironment environment;
 
-  AuditCommand(CliEnvironment surroundings) {
-    this.surroundings = surroundings;
+  AuditCommand(CliEnvironment environment) {
+    this.environment = environment;
   }
 
   @Override
@@ -35,8 +35,8 @@ final class AuditCommand implements Callable<Integer>, HasFlags {
   @Override
   public Integer call() {
     log.apply();
-    AuditReport report = NodeDriver.audit(flags.settings(surroundings).driver());
-    surroundings.out().println(report);
+    AuditReport report = NodeDriver.audit(flags.settings(environment).driver());
+    environment.out().println(report);
     return report.open().isEmpty() ? 0 : 1;
   }
 }

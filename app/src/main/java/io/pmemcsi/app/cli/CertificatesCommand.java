@@ -71,11 +71,11 @@ final class CertificatesCommand implements Callable<Integer> {
       description = "Print the key even if standard output is a terminal.")
   private boolean showKeys;
 
-  private final CliEnvironment surroundings;
+  private final CliEnvironment environment;
   private final BooleanSupplier terminal;
 
-  CertificatesCommand(CliEnvironment surroundings) {
-    this(surroundings, CertificatesCommand::isTerminal);
+  CertificatesCommand(CliEnvironment environment) {
+    this(environment, CertificatesCommand::isTerminal);
   }
 
   /**
@@ -83,8 +83,8 @@ final class CertificatesCommand implements Callable<Integer> {
    *
    * @param terminal whether standard output is a terminal
    */
-  CertificatesCommand(CliEnvironment surroundings, BooleanSupplier terminal) {
-    this.surroundings = surroundings;
+  CertificatesCommand(CliEnvironment environment, BooleanSupplier terminal) {
+    this.environment = environment;
     this.terminal = terminal;
   }
 
@@ -105,7 +105,7 @@ final class CertificatesCommand implements Callable<Integer> {
             "--name",
             String.join(",", names),
             _ -> ControllerSecret.yaml(name, where, names, Duration.ofDays(days), Instant.now()));
-    surroundings.out().print(yaml);
+    environment.out().print(yaml);
     return 0;
   }
 

@@ -5,7 +5,7 @@ import java.io.InputStream;
 import java.io.PrintStream;
 import java.util.Map;
 
-/** What a command finds around it: tests give their own. */
+/** The environment of a command; tests provide their own. */
 public record CliEnvironment(
     Map<String, String> environment, InputStream in, PrintStream out, PrintStream err) {
 
@@ -13,15 +13,15 @@ public record CliEnvironment(
     environment = Map.copyOf(environment);
   }
 
-  /** Those of this process. */
+  /** The environment of this process. */
   public static CliEnvironment ofProcess() {
     return new CliEnvironment(System.getenv(), System.in, System.out, System.err);
   }
 
   /**
-   * Makes sure that what was said has arrived: a stream keeps to itself that it could not write.
+   * Checks that all output was written: a PrintStream does not report errors.
    *
-   * @throws FatalException if it has not
+   * @throws FatalException if it was not
    */
   void requireWritten() {
     if (out.checkError()) {

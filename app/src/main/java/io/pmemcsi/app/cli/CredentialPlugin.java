@@ -12,14 +12,14 @@ record CredentialPlugin(String command) {
   /**
    * Whether there is such a program.
    *
-   * @param path the folders of programs, as in the environment
+   * @param path the directories of programs, as in the environment
    */
   boolean isThere(String path) {
     if (!command.contains("/")) {
       return Arrays.stream(path.split(File.pathSeparator, -1))
-          .anyMatch(folder -> new File(folder, command).canExecute());
+          .anyMatch(directory -> new File(directory, command).canExecute());
     }
-    // other names count from the folder of the kubeconfig, which is the client's business
+    // the client resolves other names relative to the kubeconfig
     return !command.startsWith("/") || new File(command).canExecute();
   }
 }

@@ -83,11 +83,11 @@ final class DiffCommand implements Callable<Integer> {
               + " operator in the cluster).")
   private String config = "";
 
-  private final CliEnvironment surroundings;
+  private final CliEnvironment environment;
   private final Rendering rendering = new Rendering();
 
-  DiffCommand(CliEnvironment surroundings) {
-    this.surroundings = surroundings;
+  DiffCommand(CliEnvironment environment) {
+    this.environment = environment;
   }
 
   /** One is the code for differences here, so that every failure has to end with another one. */
@@ -106,14 +106,14 @@ final class DiffCommand implements Callable<Integer> {
 
   private int differences() {
     List<HasMetadata> resources = new ArrayList<>();
-    for (Document document : flags.documents(surroundings.in())) {
+    for (Document document : flags.documents(environment.in())) {
       resources.add(read(document));
     }
     String namespace = flags.namespace();
     Optional<ImageName> chosen =
         Optional.ofNullable(image).map(name -> Flag.required("--image", name, ImageName::new));
     Optional<OperatorConfig> given = given();
-    Optional<KubeconfigContent> access = Kubeconfig.read(file(), surroundings);
+    Optional<KubeconfigContent> access = Kubeconfig.read(file(), environment);
     boolean same = true;
     String server = "";
     try (KubernetesClient client = ApiAccess.client(access)) {
@@ -127,7 +127,7 @@ final class DiffCommand implements Callable<Integer> {
       var preview = new Preview(client, facts, defaults, Clock.systemUTC());
       for (HasMetadata resource : resources) {
         ResourceDiff diff = preview.of(resource);
-        surroundings.out().print(diff.describe());
+        environment.out().print(diff.describe());
         same &= diff.isEmpty();
       }
     } catch (KubernetesClientException e) {
@@ -136,7 +136,7 @@ final class DiffCommand implements Callable<Integer> {
               .formatted(server, Refusal.reason(e)),
           e);
     }
-    surroundings.requireWritten();
+    environment.requireWritten();
     return same ? SAME : DIFFERENT;
   }
 
@@ -152,7 +152,7 @@ final class DiffCommand implements Callable<Integer> {
 
   private Optional<Path> file() {
     String named =
-        kubeconfig.isEmpty() ? Kubeconfig.onlyOne(surroundings.variable("KUBECONFIG")) : kubeconfig;
+        kubeconfig.isEmpty() ? Kubeconfig.onlyOne(environment.variable("KUBECONFIG")) : kubeconfig;
     return Flag.optional("--kubeconfig", named, FilePath::parse);
   }
 

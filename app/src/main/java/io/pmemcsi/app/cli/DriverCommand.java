@@ -56,10 +56,10 @@ final class DriverCommand implements Callable<Integer>, HasFlags {
   @SuppressWarnings("NullAway.Init") // set by picocli before anything is called
   private CommandSpec spec;
 
-  private final CliEnvironment surroundings;
+  private final CliEnvironment environment;
 
-  DriverCommand(CliEnvironment surroundings) {
-    this.surroundings = surroundings;
+  DriverCommand(CliEnvironment environment) {
+    this.environment = environment;
   }
 
   /** Takes a command line of the simplest form; false when picocli has to look at it. */
@@ -87,7 +87,7 @@ final class DriverCommand implements Callable<Integer>, HasFlags {
   }
 
   int run(Runnable warning) throws Exception {
-    DriverProgramSettings settings = flags.settings(surroundings);
+    DriverProgramSettings settings = flags.settings(environment);
     log.apply();
     switch (settings.mode()) {
       case NODE -> {
@@ -100,7 +100,7 @@ final class DriverCommand implements Callable<Integer>, HasFlags {
       }
       case FORCE_CONVERT_RAW_NAMESPACES -> {
         sayStarted(settings, warning);
-        NodeConversion.run(settings, Kubeconfig.read(settings.kubeconfig(), surroundings));
+        NodeConversion.run(settings, Kubeconfig.read(settings.kubeconfig(), environment));
         // the DaemonSet restarts a pod that ends here until it has seen the new labels
         UntilStopped.run(() -> () -> {}, Duration.ZERO, DriverCommand::sayStopped);
       }
@@ -121,8 +121,8 @@ final class DriverCommand implements Callable<Integer>, HasFlags {
           DriverCommand::sayStopped);
       return;
     }
-    ControllerSettings controller = controllerFlags.settings(settings, surroundings);
-    Optional<KubeconfigContent> kubeconfig = Kubeconfig.read(settings.kubeconfig(), surroundings);
+    ControllerSettings controller = controllerFlags.settings(settings, environment);
+    Optional<KubeconfigContent> kubeconfig = Kubeconfig.read(settings.kubeconfig(), environment);
     sayStarted(settings, warning);
     UntilStopped.run(
         () ->

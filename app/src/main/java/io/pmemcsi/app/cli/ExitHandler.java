@@ -15,19 +15,19 @@ import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** The one place where what went wrong becomes a line of text and an exit code. */
+/** The one place where a failure becomes a line of text and an exit code. */
 final class ExitHandler {
 
   private static final int FAILED = 1;
   private static final int WRONG_COMMAND_LINE = 2;
 
-  /** For the last words of a process; a lease that was lost is another's some seconds later. */
-  private static final Duration PATIENCE = Duration.ofSeconds(2);
+  /** For the last line of a process; another replica takes over a lost lease some seconds later. */
+  private static final Duration TIMEOUT = Duration.ofSeconds(2);
 
-  private final CliEnvironment surroundings;
+  private final CliEnvironment environment;
 
-  ExitHandler(CliEnvironment surroundings) {
-    this.surroundings = surroundings;
+  ExitHandler(CliEnvironment environment) {
+    this.environment = environment;
   }
 
   int wrongCommandLine(ParameterException exception) {
@@ -50,18 +50,17 @@ final class ExitHandler {
   }
 
   /**
-   * Ends the process in the middle of whatever it does, with the same line and exit code. Nothing
-   * is closed, because whatever goes on meanwhile could do harm; the first one to call this ends it
-   * for all.
+   * Halts the process with the same line and exit code. Nothing is closed, because anything that
+   * still runs could do harm; the first call wins.
    */
   synchronized void atOnce(FatalException exception) {
-    // somebody may not read what we write, or the disk of the termination log may hang
+    // the reader of the output or the disk of the termination log may hang
     Thread.ofPlatform()
         .daemon()
         .start(
             () -> {
               try {
-                Thread.sleep(PATIENCE);
+                Thread.sleep(TIMEOUT);
               } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
               }
@@ -74,10 +73,10 @@ final class ExitHandler {
     return end(WRONG_COMMAND_LINE, oneLine(exception.getMessage()));
   }
 
-  /** In a pod a wrong flag is as fatal as anything else, and is looked for in the same place. */
+  /** In a pod a wrong flag is fatal too, and is reported in the same place. */
   private int end(int code, String line) {
     say(line);
-    String log = surroundings.variable("TERMINATION_LOG_PATH");
+    String log = environment.variable("TERMINATION_LOG_PATH");
     if (!log.isEmpty()) {
       try {
         Files.writeString(Path.of(log), line + "\n");
@@ -89,7 +88,7 @@ final class ExitHandler {
   }
 
   private void say(String line) {
-    surroundings.err().println("pmem-csi: " + line);
+    environment.err().println("pmem-csi: " + line);
   }
 
   private static String describe(ParameterException exception) {

@@ -48,31 +48,31 @@ final class Kubeconfig {
    * @return nothing where none is named: a client finds the account of its pod or the usual file
    *     itself, and what the environment says besides
    */
-  static Optional<KubeconfigContent> read(Optional<Path> named, CliEnvironment surroundings) {
+  static Optional<KubeconfigContent> read(Optional<Path> named, CliEnvironment environment) {
     if (named.isEmpty()) {
-      Optional<Path> usual = usual(surroundings);
+      Optional<Path> usual = usual(environment);
       if (usual.isEmpty()
-          && SERVERS.stream().map(surroundings::variable).allMatch(String::isEmpty)) {
+          && SERVERS.stream().map(environment::variable).allMatch(String::isEmpty)) {
         throw new UsageException(
             "no cluster is named: this is no pod, and there is no ~/.kube/config; name a file with"
                 + " --kubeconfig or KUBECONFIG");
       }
-      usual.ifPresent(file -> check(file, surroundings));
+      usual.ifPresent(file -> check(file, environment));
     }
-    return named.map(file -> check(file, surroundings));
+    return named.map(file -> check(file, environment));
   }
 
   /** The file that is used where none is named, if it is there and this is no pod. */
-  private static Optional<Path> usual(CliEnvironment surroundings) {
-    String home = surroundings.variable("HOME");
-    if (home.isEmpty() || !surroundings.variable("KUBERNETES_SERVICE_HOST").isEmpty()) {
+  private static Optional<Path> usual(CliEnvironment environment) {
+    String home = environment.variable("HOME");
+    if (home.isEmpty() || !environment.variable("KUBERNETES_SERVICE_HOST").isEmpty()) {
       return Optional.empty();
     }
     return Optional.of(Flag.required("HOME", home, FilePath::parse).resolve(".kube/config"))
         .filter(Files::exists);
   }
 
-  private static KubeconfigContent check(Path file, CliEnvironment surroundings) {
+  private static KubeconfigContent check(Path file, CliEnvironment environment) {
     if (!Files.exists(file)) {
       throw new UsageException(
           "kubeconfig %s does not exist: name another one with --kubeconfig or KUBECONFIG"
@@ -87,10 +87,10 @@ final class Kubeconfig {
                 .formatted(label, first.kind()));
       }
       KubeconfigContext.requireUsable(
-          label, config(label, first.json()), surroundings.variable("PATH"));
+          label, config(label, first.json()), environment.variable("PATH"));
       return new KubeconfigContent(file, first.json());
     } catch (FatalException e) {
-      // whoever names this file can name another one
+      // a user who names this file can name another one
       throw new UsageException(String.valueOf(e.getMessage()), e);
     }
   }

@@ -31,7 +31,7 @@ final class KubeconfigContext {
    * Refuses a configuration that does not say which cluster is meant, or as whom.
    *
    * @param label what messages call it
-   * @param path the folders of programs, as in the environment
+   * @param path the directories of programs, as in the environment
    */
   static void requireUsable(String label, Config config, String path) {
     new KubeconfigContext(label).follow(config, path);

@@ -42,7 +42,7 @@ final class LogFlags {
     return flags;
   }
 
-  /** Starts logging as asked for. */
+  /** Configures logging. */
   void apply() {
     LogFormat form = LogFormat.parse(flags.value(FORMAT));
     Logging.configure(form, Flag.required("-v", flags.value(VERBOSITY), LogFlags::verbosity));

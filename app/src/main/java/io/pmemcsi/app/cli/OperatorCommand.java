@@ -15,7 +15,7 @@ import picocli.CommandLine.Spec;
     name = "operator",
     mixinStandardHelpOptions = true,
     description = {
-      "Installs CSI drivers in a cluster and looks after them.",
+      "Installs CSI drivers in a cluster and manages them.",
       "Flags may be written with one dash or two.%n"
     },
     footer = {
@@ -34,10 +34,10 @@ final class OperatorCommand implements Callable<Integer>, HasFlags {
   @SuppressWarnings("NullAway.Init") // set by picocli before anything is called
   private CommandSpec spec;
 
-  private final CliEnvironment surroundings;
+  private final CliEnvironment environment;
 
-  OperatorCommand(CliEnvironment surroundings) {
-    this.surroundings = surroundings;
+  OperatorCommand(CliEnvironment environment) {
+    this.environment = environment;
   }
 
   @Override
@@ -47,20 +47,20 @@ final class OperatorCommand implements Callable<Integer>, HasFlags {
 
   @Override
   public Integer call() throws Exception {
-    OperatorSettings settings = flags.settings(surroundings);
+    OperatorSettings settings = flags.settings(environment);
     log.apply();
     RetiredFlags.warn(spec, LogFlags.WITHOUT_EFFECT);
     RetiredFlags.warn(spec, OperatorFlags.WITHOUT_EFFECT);
     OperatorOptions options =
         new OperatorOptions(
-            Kubeconfig.read(settings.kubeconfig(), surroundings),
+            Kubeconfig.read(settings.kubeconfig(), environment),
             settings.image(),
             settings.metricsAddress(),
             settings.leaderElection(),
             settings.config());
-    ExitHandler ending = new ExitHandler(surroundings);
+    ExitHandler ending = new ExitHandler(environment);
     UntilStopped.run(
-        () -> OperatorProgram.start(options, surroundings.environment(), ending::atOnce),
+        () -> OperatorProgram.start(options, environment.environment(), ending::atOnce),
         Duration.ZERO,
         () -> {});
     return 0;

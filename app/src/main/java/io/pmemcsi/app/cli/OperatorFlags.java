@@ -43,7 +43,7 @@ final class OperatorFlags {
       names = "--config",
       paramLabel = "FILE",
       order = 4,
-      description = "Defaults for CSIDriverDeployment resources: images, roles, kubelet folder.")
+      description = "Defaults for CSIDriverDeployment resources: images, roles, kubelet directory.")
   private String config = "";
 
   @Option(
@@ -56,9 +56,9 @@ final class OperatorFlags {
   private String kubeconfig = "";
 
   /** The flags as checked values. */
-  OperatorSettings settings(CliEnvironment surroundings) {
+  OperatorSettings settings(CliEnvironment environment) {
     String cluster =
-        kubeconfig.isEmpty() ? Kubeconfig.onlyOne(surroundings.variable("KUBECONFIG")) : kubeconfig;
+        kubeconfig.isEmpty() ? Kubeconfig.onlyOne(environment.variable("KUBECONFIG")) : kubeconfig;
     return new OperatorSettings(
         Flag.optional("-image", image, ImageName::new).map(ImageName::value),
         leaderElection,

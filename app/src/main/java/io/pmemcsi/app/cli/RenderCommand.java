@@ -49,10 +49,10 @@ final class RenderCommand implements Callable<Integer> {
               + " of this program).")
   private String image = "pmem-csi-driver:" + Version.current();
 
-  private final CliEnvironment surroundings;
+  private final CliEnvironment environment;
 
-  RenderCommand(CliEnvironment surroundings) {
-    this.surroundings = surroundings;
+  RenderCommand(CliEnvironment environment) {
+    this.environment = environment;
   }
 
   @Override
@@ -67,10 +67,10 @@ final class RenderCommand implements Callable<Integer> {
     // not before it is needed: every other command would load half of a Kubernetes client for it
     Rendering rendering = new Rendering();
     List<String> rendered =
-        resources.documents(surroundings.in()).stream()
+        resources.documents(environment.in()).stream()
             .map(document -> rendering.yaml(objects(rendering, document, facts)))
             .toList();
-    rendered.forEach(surroundings.out()::print);
+    rendered.forEach(environment.out()::print);
     return 0;
   }
 

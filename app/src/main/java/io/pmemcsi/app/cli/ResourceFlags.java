@@ -21,8 +21,8 @@ final class ResourceFlags {
       order = 1,
       description =
           "Resources, in YAML or JSON; several documents are fine, and so are several -f; - is"
-              + " standard input. Of a folder the JSON and YAML files are taken, in the order of"
-              + " their names; folders inside are not looked into.")
+              + " standard input. Of a directory the JSON and YAML files are taken, in the order of"
+              + " their names; subdirectories are ignored.")
   private List<String> filenames = new ArrayList<>();
 
   @Option(
@@ -37,10 +37,10 @@ final class ResourceFlags {
   List<Document> documents(InputStream in) {
     if (filenames.isEmpty()) {
       throw new UsageException(
-          "say which resource: write -f and a file or folder, or -f - for standard input");
+          "say which resource: write -f and a file or directory, or -f - for standard input");
     }
     if (filenames.contains("")) {
-      throw new UsageException("-f is empty: name a file or folder with resources");
+      throw new UsageException("-f is empty: name a file or directory with resources");
     }
     if (Collections.frequency(filenames, ResourceFile.STANDARD_INPUT) > 1) {
       throw new UsageException("-f - is given twice: standard input can be read only once");

@@ -23,8 +23,8 @@ final class UntilStopped {
   /**
    * Returns only where the waiting itself is interrupted.
    *
-   * @param start begins to serve; who is asked to stop meanwhile does so in peace, too
-   * @param grace how long to go on serving, so that sidecars can end first
+   * @param start starts to serve; a signal during the start stops it in order
+   * @param grace how long to continue to serve, so that sidecars can end first
    * @param lastWords said when all is closed; whatever follows them may be cut off by the end
    */
   static void run(Callable<? extends AutoCloseable> start, Duration grace, Runnable lastWords)

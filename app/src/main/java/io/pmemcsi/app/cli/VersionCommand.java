@@ -7,14 +7,14 @@ import picocli.CommandLine.Command;
 @Command(name = "version", mixinStandardHelpOptions = true, description = "Prints the version.")
 final class VersionCommand implements Runnable {
 
-  private final CliEnvironment surroundings;
+  private final CliEnvironment environment;
 
-  VersionCommand(CliEnvironment surroundings) {
-    this.surroundings = surroundings;
+  VersionCommand(CliEnvironment environment) {
+    this.environment = environment;
   }
 
   @Override
   public void run() {
-    surroundings.out().println(Version.current());
+    environment.out().println(Version.current());
   }
 }

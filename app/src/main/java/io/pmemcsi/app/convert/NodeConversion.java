@@ -66,7 +66,7 @@ public final class NodeConversion {
     }
   }
 
-  /** All labels change at once: with some of them the node would belong to nobody. */
+  /** All labels change in one patch: with only some of them no driver would run on the node. */
   private void relabel() {
     try {
       new NodePatch(client).send(node, relabelling.patch());

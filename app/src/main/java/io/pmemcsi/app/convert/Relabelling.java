@@ -8,7 +8,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the labels of a node change once its memory is ready: it asks for the conversion no longer,
+ * How the labels of a node change once its memory is ready: it no longer requests the conversion,
  * and is one of those that run the driver.
  */
 record Relabelling(DriverName driver, NodeSelector selector) {

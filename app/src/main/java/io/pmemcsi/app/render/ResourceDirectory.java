@@ -8,17 +8,17 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Which files of a folder are meant where a user names the folder: those that kubectl takes. */
+/** The files of a directory that a user names: those that kubectl reads. */
 final class ResourceDirectory {
 
   private static final List<String> ENDS = List.of(".json", ".yaml", ".yml");
 
   private ResourceDirectory() {}
 
-  /** By name; folders inside are not looked into. */
-  static List<Path> files(Path folder) {
+  /** Sorted by name; subdirectories are ignored. */
+  static List<Path> files(Path directory) {
     List<Path> files;
-    try (Stream<Path> entries = Files.list(folder)) {
+    try (Stream<Path> entries = Files.list(directory)) {
       files =
           entries
               .filter(ResourceDirectory::isResource)
@@ -26,12 +26,12 @@ final class ResourceDirectory {
               .toList();
     } catch (IOException e) {
       throw new UsageException(
-          "%s cannot be read: %s".formatted(folder, ResourceFile.reason(e)), e);
+          "%s cannot be read: %s".formatted(directory, ResourceFile.reason(e)), e);
     }
     if (files.isEmpty()) {
       throw new UsageException(
-          "%s has no file that ends in .json, .yaml or .yml: name one that has, or a file; folders"
-                  .formatted(folder)
+          "%s has no file that ends in .json, .yaml or .yml: name one that has, or a file; directories"
+                  .formatted(directory)
               + " inside are not looked into");
     }
     return files;

@@ -47,7 +47,7 @@ public final class ResourceFile {
     this.documents = List.copyOf(documents);
   }
 
-  /** Reads what a user names: a file, all files of a folder, or standard input for a dash. */
+  /** Reads what a user names: a file, all files of a directory, or standard input for a dash. */
   public static List<ResourceFile> readAll(String name, InputStream in) {
     if (name.equals(STANDARD_INPUT)) {
       return List.of(read("standard input", RESOURCE, () -> BoundedText.read(in)));
@@ -60,7 +60,7 @@ public final class ResourceFile {
   /** Reads a file that messages call by a label of its own. */
   public static ResourceFile read(Path file, String label, Form form) {
     if (Files.isDirectory(file)) {
-      throw new UsageException("%s is a folder: name a file in it".formatted(label));
+      throw new UsageException("%s is a directory: name a file in it".formatted(label));
     }
     return read(label, form, () -> BoundedText.read(file));
   }

@@ -10,7 +10,7 @@ import java.util.Optional;
  * @param image the driver image where a resource names none; empty to find it in the own pod
  * @param metricsAddress empty when metrics are switched off
  * @param kubeconfig empty for the pod's own account, or the user's usual configuration
- * @param config the configuration file of the generic operator
+ * @param config the configuration file for CSIDriverDeployment resources
  */
 public record OperatorSettings(
     Optional<String> image,

@@ -96,10 +96,10 @@ class DiffIT {
   }
 
   @Test
-  void everyFileIsCompared(@TempDir Path folder) throws Exception {
-    Files.writeString(folder.resolve("templates.yaml"), templates());
+  void everyFileIsCompared(@TempDir Path directory) throws Exception {
+    Files.writeString(directory.resolve("templates.yaml"), templates());
 
-    assertThat(diff(resource("lvm", 3), "-f", folder.toString())).as(err()).isEqualTo(1);
+    assertThat(diff(resource("lvm", 3), "-f", directory.toString())).as(err()).isEqualTo(1);
     assertThat(out())
         .containsSubsequence(
             "PmemCSIDeployment \"%s\": created".formatted(NAME),

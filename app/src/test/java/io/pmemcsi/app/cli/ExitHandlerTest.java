@@ -18,8 +18,8 @@ class ExitHandlerTest {
   private final ByteArrayOutputStream err = new ByteArrayOutputStream();
 
   @Test
-  void fatalErrorsAreWrittenToTheTerminationLog(@TempDir Path folder) {
-    Path log = folder.resolve("termination-log");
+  void fatalErrorsAreWrittenToTheTerminationLog(@TempDir Path directory) {
+    Path log = directory.resolve("termination-log");
 
     int code =
         ending(Map.of("TERMINATION_LOG_PATH", log.toString()))
@@ -31,9 +31,10 @@ class ExitHandlerTest {
   }
 
   @Test
-  void aTerminationLogThatCannotBeWrittenHidesNothing(@TempDir Path folder) {
+  void aTerminationLogThatCannotBeWrittenHidesNothing(@TempDir Path directory) {
     int code =
-        ending(Map.of("TERMINATION_LOG_PATH", folder.toString())).failed(new FatalException("bad"));
+        ending(Map.of("TERMINATION_LOG_PATH", directory.toString()))
+            .failed(new FatalException("bad"));
 
     assertThat(code).isEqualTo(1);
     assertThat(err())
@@ -42,8 +43,8 @@ class ExitHandlerTest {
   }
 
   @Test
-  void usageErrorsAreWrittenToTheTerminationLogToo(@TempDir Path folder) {
-    Path log = folder.resolve("termination-log");
+  void usageErrorsAreWrittenToTheTerminationLogToo(@TempDir Path directory) {
+    Path log = directory.resolve("termination-log");
 
     int code =
         ending(Map.of("TERMINATION_LOG_PATH", log.toString())).failed(new UsageException("bad"));

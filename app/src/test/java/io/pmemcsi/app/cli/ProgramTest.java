@@ -114,7 +114,7 @@ class ProgramTest {
         "render -f /dev/zero | /dev/zero cannot be read: it is larger than 16 MiB; name another"
             + " file",
         "operator -metrics-addr=8080 | -metrics-addr=8080: \"8080\" is no address to listen on",
-        "render | say which resource: write -f and a file or folder, or -f - for standard input",
+        "render | say which resource: write -f and a file or directory, or -f - for standard input",
         "render --bogus | there is no flag --bogus; see pmem-csi render --help",
         "render r.yaml | \"r.yaml\" is one argument too many: write -f before each file; see"
             + " pmem-csi render --help",
@@ -123,10 +123,10 @@ class ProgramTest {
         "render -f @/no/such | @/no/such does not exist: name a file with a resource",
         "render -f a.yaml b.yaml | \"b.yaml\" is one argument too many: write -f before each file",
         "render -f - -f - | -f - is given twice: standard input can be read only once",
-        "render --filename= | -f is empty: name a file or folder with resources",
+        "render --filename= | -f is empty: name a file or directory with resources",
         "render -f - -n Bad_Name | --namespace=Bad_Name: no namespace can be called so: use up to",
         "render -f - --image= | --image=: no image can be called so: write a name such as",
-        "diff | say which resource: write -f and a file or folder, or -f - for standard input",
+        "diff | say which resource: write -f and a file or directory, or -f - for standard input",
         "diff --bogus | there is no flag --bogus; see pmem-csi diff --help",
         "diff r.yaml | \"r.yaml\" is one argument too many: write -f before each file; see pmem-csi"
             + " diff --help",
@@ -168,25 +168,26 @@ class ProgramTest {
 
   @ParameterizedTest
   @MethodSource("thoseThatTalkToACluster")
-  void aBrokenKubeconfigIsNamedOnceAndEndsEveryCommandAlike(String command, @TempDir Path folder)
+  void aBrokenKubeconfigIsNamedOnceAndEndsEveryCommandAlike(String command, @TempDir Path directory)
       throws Exception {
-    Path broken = Files.writeString(folder.resolve("broken"), "a: [1\nb: 2\n");
-    Path pod = Files.writeString(folder.resolve("pod"), "apiVersion: v1\nkind: Pod\n");
-    Path empty = Files.createFile(folder.resolve("empty"));
-    Path text = Files.writeString(folder.resolve("text"), "127.0.0.1\n");
-    Path binary = Files.write(folder.resolve("binary"), new byte[] {(byte) 0xff, 0});
-    String good = Files.readString(kubeconfig(folder, "https://127.0.0.1:1", ""));
+    Path broken = Files.writeString(directory.resolve("broken"), "a: [1\nb: 2\n");
+    Path pod = Files.writeString(directory.resolve("pod"), "apiVersion: v1\nkind: Pod\n");
+    Path empty = Files.createFile(directory.resolve("empty"));
+    Path text = Files.writeString(directory.resolve("text"), "127.0.0.1\n");
+    Path binary = Files.write(directory.resolve("binary"), new byte[] {(byte) 0xff, 0});
+    String good = Files.readString(kubeconfig(directory, "https://127.0.0.1:1", ""));
     Path lost =
         Files.writeString(
-            folder.resolve("lost"),
+            directory.resolve("lost"),
             good.replaceAll("current-context: .*", "current-context: gone"));
-    Path stranger = kubeconfig(folder, "https://127.0.0.1:1", "certificate-authority: /no/such/ca");
+    Path stranger =
+        kubeconfig(directory, "https://127.0.0.1:1", "certificate-authority: /no/such/ca");
     Map<String, String> mistakes =
         Map.of(
             "/no/such/file",
             " does not exist: name another one with --kubeconfig or KUBECONFIG\n",
-            folder.toString(),
-            " is a folder: name a file in it\n",
+            directory.toString(),
+            " is a directory: name a file in it\n",
             // nothing is mapped at address 0, so that even root cannot read it
             "/proc/self/mem",
             " cannot be read: Input/output error; name another file\n",
@@ -204,7 +205,7 @@ class ProgramTest {
             lost.toString(),
             ": current-context \"gone\" is not among its contexts [x]: choose one of them\n",
             stranger.toString(),
-            " cannot be used: /no/such/ca: no such file or folder; correct it or name another"
+            " cannot be used: /no/such/ca: no such file or directory; correct it or name another"
                 + " file with --kubeconfig or KUBECONFIG\n");
 
     assertRefused(command, mistakes);
@@ -226,9 +227,9 @@ class ProgramTest {
   /** A client would go on, with the cluster of a pod that it is not in, or as nobody. */
   @ParameterizedTest
   @MethodSource("thoseThatTalkToACluster")
-  void aKubeconfigThatNamesNoClusterOrNobodyIsRefused(String command, @TempDir Path folder)
+  void aKubeconfigThatNamesNoClusterOrNobodyIsRefused(String command, @TempDir Path directory)
       throws Exception {
-    String good = Files.readString(kubeconfig(folder, "https://127.0.0.1:1", ""));
+    String good = Files.readString(kubeconfig(directory, "https://127.0.0.1:1", ""));
     Map<String, String> mistakes = new HashMap<>();
     Map.of(
             good.replace("cluster: c,", "cluster: gone,"),
@@ -254,7 +255,7 @@ class ProgramTest {
             "it has no current-context: choose one with kubectl config use-context")
         .forEach(
             (content, message) -> {
-              Path file = folder.resolve("mistake-" + mistakes.size());
+              Path file = directory.resolve("mistake-" + mistakes.size());
               write(file, content);
               mistakes.put(file.toString(), ": " + message + "\n");
             });
@@ -282,8 +283,8 @@ class ProgramTest {
   }
 
   @Test
-  void aServerThatDoesNotAnswerIsNamed(@TempDir Path folder) throws Exception {
-    Path file = kubeconfig(folder, "http://127.0.0.1:1", "");
+  void aServerThatDoesNotAnswerIsNamed(@TempDir Path directory) throws Exception {
+    Path file = kubeconfig(directory, "http://127.0.0.1:1", "");
 
     assertThat(run("operator -v=0 -image=i --kubeconfig=" + file)).isEqualTo(1);
     assertThat(err())
@@ -301,7 +302,7 @@ class ProgramTest {
         "{\"name\": \"something else\"} | major \"null\" and minor \"null\"",
       })
   void aServerThatIsNoKubernetesIsNamedWithWhatItSaid(
-      String answer, String said, @TempDir Path folder) throws Exception {
+      String answer, String said, @TempDir Path directory) throws Exception {
     byte[] body = answer.getBytes(StandardCharsets.UTF_8);
     HttpServer server =
         HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
@@ -315,7 +316,7 @@ class ProgramTest {
     server.start();
     try {
       String url = "http://localhost:" + server.getAddress().getPort();
-      String cluster = " --image=i --kubeconfig=" + kubeconfig(folder, url, "");
+      String cluster = " --image=i --kubeconfig=" + kubeconfig(directory, url, "");
       String message =
           "pmem-csi: the API server %s/ reports version %s, which is no Kubernetes version: check"
                   .formatted(url, said)
@@ -354,10 +355,10 @@ class ProgramTest {
   /** As of {@code --kubeconfig <(make-one)}: what has been read from it is gone. */
   @ParameterizedTest
   @CsvSource({"operator -v=0 -image=i,1", "diff -f ../deploy/samples/pmem-csi.yaml,2"})
-  void aKubeconfigMayComeOutOfAPipe(String command, int code, @TempDir Path folder)
+  void aKubeconfigMayComeOutOfAPipe(String command, int code, @TempDir Path directory)
       throws Exception {
-    Path file = kubeconfig(folder, "http://127.0.0.1:1", "");
-    Path pipe = folder.resolve("pipe");
+    Path file = kubeconfig(directory, "http://127.0.0.1:1", "");
+    Path pipe = directory.resolve("pipe");
     assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor()).isZero();
     Process writer =
         new ProcessBuilder("sh", "-c", "cat \"$0\" > \"$1\"", file.toString(), pipe.toString())
@@ -374,19 +375,19 @@ class ProgramTest {
   }
 
   @Test
-  void pathsInAKubeconfigCountFromItsFolder(@TempDir Path folder) throws Exception {
-    Path file = kubeconfig(folder, "https://127.0.0.1:1", "certificate-authority: ca/none.pem");
+  void pathsInAKubeconfigCountFromItsDirectory(@TempDir Path directory) throws Exception {
+    Path file = kubeconfig(directory, "https://127.0.0.1:1", "certificate-authority: ca/none.pem");
 
     assertThat(run("operator -v=0 -image=i --kubeconfig=" + file)).isEqualTo(2);
     assertThat(err())
         .startsWith("pmem-csi: kubeconfig %s cannot be used: ".formatted(file))
-        .contains(folder.resolve("ca/none.pem") + ": no such file or folder")
+        .contains(directory.resolve("ca/none.pem") + ": no such file or directory")
         .hasLineCount(1);
   }
 
-  private static Path kubeconfig(Path folder, String server, String more) throws IOException {
+  private static Path kubeconfig(Path directory, String server, String more) throws IOException {
     return Files.writeString(
-        folder.resolve("kubeconfig"),
+        directory.resolve("kubeconfig"),
         """
         apiVersion: v1
         kind: Config
@@ -482,7 +483,7 @@ class ProgramTest {
             + " failed to initialize driver: cannot create the state directory /dev/null: something"
             + " else is there; name another one with",
       })
-  void aStateFolderThatCannotBeIsOneLineAndExitCodeOne(String line, String message) {
+  void aStateDirectoryThatCannotBeIsOneLineAndExitCodeOne(String line, String message) {
     assertThat(run(line)).isEqualTo(1);
     assertThat(err()).startsWith("pmem-csi: " + message).contains("-statePath").hasLineCount(1);
     assertThat(err()).doesNotContain("Exception");
@@ -491,8 +492,8 @@ class ProgramTest {
 
   /** Its exit code 1 says that there are differences. */
   @Test
-  void whatIsWrongForADiffIsOneLineAndExitCodeTwo(@TempDir Path folder) throws IOException {
-    Path pod = Files.writeString(folder.resolve("pod.yaml"), "apiVersion: v1\nkind: Pod\n");
+  void whatIsWrongForADiffIsOneLineAndExitCodeTwo(@TempDir Path directory) throws IOException {
+    Path pod = Files.writeString(directory.resolve("pod.yaml"), "apiVersion: v1\nkind: Pod\n");
     String diff = "diff -f ../deploy/samples/pmem-csi.yaml ";
     Map<String, String> mistakes =
         Map.of(
@@ -507,8 +508,8 @@ class ProgramTest {
             diff + "--kubeconfig=/no/such",
             "kubeconfig /no/such does not exist: name another",
             diff + "--config=/no/such",
-            "configuration file /no/such cannot be read: no such file or folder; correct --config",
-            diff + "--kubeconfig=" + kubeconfig(folder, "http://127.0.0.1:1", ""),
+            "configuration file /no/such cannot be read: no such file or directory; correct --config",
+            diff + "--kubeconfig=" + kubeconfig(directory, "http://127.0.0.1:1", ""),
             "the API server http://127.0.0.1:1/ refuses or cannot be reached: no connection;"
                 + " check");
     mistakes.forEach(
@@ -521,8 +522,8 @@ class ProgramTest {
   }
 
   @Test
-  void operatorEndsWithAMistakeInItsConfiguration(@TempDir Path folder) throws IOException {
-    Path file = Files.writeString(folder.resolve("config.yaml"), "replicas: 2\n");
+  void operatorEndsWithAMistakeInItsConfiguration(@TempDir Path directory) throws IOException {
+    Path file = Files.writeString(directory.resolve("config.yaml"), "replicas: 2\n");
     environment.put("KUBERNETES_SERVICE_HOST", "192.0.2.1");
 
     assertThat(run("operator --config=" + file)).isEqualTo(1);
@@ -537,14 +538,14 @@ class ProgramTest {
     assertThat(run("operator --config=/no/such")).isEqualTo(1);
     assertThat(err())
         .isEqualTo(
-            "pmem-csi: configuration file /no/such cannot be read: no such file or folder; correct"
+            "pmem-csi: configuration file /no/such cannot be read: no such file or directory; correct"
                 + " --config or leave it out\n");
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"driver -mod=node", "driver -mode=nope", "operator -v=loud"})
-  void aWrongFlagReachesTheTerminationLog(String line, @TempDir Path folder) throws IOException {
-    Path log = folder.resolve("termination-log");
+  void aWrongFlagReachesTheTerminationLog(String line, @TempDir Path directory) throws IOException {
+    Path log = directory.resolve("termination-log");
     environment.put("TERMINATION_LOG_PATH", log.toString());
 
     assertThat(run(line)).isEqualTo(2);

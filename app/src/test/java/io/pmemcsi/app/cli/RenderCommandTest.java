@@ -29,7 +29,7 @@ class RenderCommandTest {
         deviceMode: lvm
       """;
 
-  @TempDir private Path folder;
+  @TempDir private Path directory;
 
   private final ByteArrayOutputStream out = new ByteArrayOutputStream();
   private final ByteArrayOutputStream err = new ByteArrayOutputStream();
@@ -56,7 +56,7 @@ class RenderCommandTest {
 
   @Test
   void theNameOfTheFileMayFollowTheFlagAtOnce() throws Exception {
-    Path file = folder.resolve("at-once.yaml");
+    Path file = directory.resolve("at-once.yaml");
     Files.writeString(file, MINIMAL.formatted("at-once.example.org"));
 
     assertThat(run("render", "-f" + file)).isZero();
@@ -76,8 +76,9 @@ class RenderCommandTest {
 
   @Test
   void everyFileIsRenderedInTheOrderOfTheCommandLine() throws Exception {
-    Path second = Files.writeString(folder.resolve("a.yaml"), MINIMAL.formatted("a.example.org"));
-    Path first = Files.writeString(folder.resolve("b.yaml"), MINIMAL.formatted("b.example.org"));
+    Path second =
+        Files.writeString(directory.resolve("a.yaml"), MINIMAL.formatted("a.example.org"));
+    Path first = Files.writeString(directory.resolve("b.yaml"), MINIMAL.formatted("b.example.org"));
     input = MINIMAL.formatted("from-input.example.org");
 
     assertThat(run("render", "-f", first.toString(), "-f", "-", "--filename=" + second)).isZero();
@@ -89,8 +90,8 @@ class RenderCommandTest {
 
   @Test
   void oneWrongFileOfSeveralIsNamedAndNothingIsPrinted() throws Exception {
-    Path good = Files.writeString(folder.resolve("a.yaml"), MINIMAL.formatted("a.example.org"));
-    Path wrong = Files.writeString(folder.resolve("pod.yaml"), "apiVersion: v1\nkind: Pod\n");
+    Path good = Files.writeString(directory.resolve("a.yaml"), MINIMAL.formatted("a.example.org"));
+    Path wrong = Files.writeString(directory.resolve("pod.yaml"), "apiVersion: v1\nkind: Pod\n");
 
     assertThat(run("render", "-f", good.toString(), "-f", wrong.toString())).isEqualTo(1);
     assertThat(err()).startsWith("pmem-csi: %s, document 1: v1 Pod is not".formatted(wrong));
@@ -117,7 +118,7 @@ class RenderCommandTest {
 
   @Test
   void objectsFollowTheVersionOfTheServer() throws Exception {
-    Path file = Files.writeString(folder.resolve("r.yaml"), MINIMAL.formatted("a.example.org"));
+    Path file = Files.writeString(directory.resolve("r.yaml"), MINIMAL.formatted("a.example.org"));
 
     assertThat(run("render", "-f", file.toString(), "--kubernetes-version", "1.20")).isZero();
     assertThat(out()).doesNotContain("storageCapacity");
@@ -146,14 +147,14 @@ class RenderCommandTest {
   @Test
   void filesOfAFolderAreRenderedInTheOrderOfTheirNames() throws Exception {
     for (String name : List.of("20.yml", "10.yaml", "30.json", "5.yaml")) {
-      Files.writeString(folder.resolve(name), MINIMAL.formatted("n" + name));
+      Files.writeString(directory.resolve(name), MINIMAL.formatted("n" + name));
     }
-    Files.writeString(folder.resolve("notes.txt"), "no resource");
-    Files.writeString(folder.resolve("yaml"), "no resource");
-    Path inside = Files.createDirectories(folder.resolve("inside.yaml"));
+    Files.writeString(directory.resolve("notes.txt"), "no resource");
+    Files.writeString(directory.resolve("yaml"), "no resource");
+    Path inside = Files.createDirectories(directory.resolve("inside.yaml"));
     Files.writeString(inside.resolve("a.yaml"), MINIMAL.formatted("inside.example.org"));
 
-    assertThat(run("render", "-f", folder.toString())).as(err()).isZero();
+    assertThat(run("render", "-f", directory.toString())).as(err()).isZero();
 
     assertThat(out().lines().filter(line -> line.matches("  name: n\\d+-.*-node")))
         .containsExactly(
@@ -166,23 +167,23 @@ class RenderCommandTest {
 
   @Test
   void aWrongFileOfAFolderIsNamedAndNothingIsPrinted() throws Exception {
-    Files.writeString(folder.resolve("a.yaml"), MINIMAL.formatted("a.example.org"));
-    Path wrong = Files.writeString(folder.resolve("pod.yaml"), "apiVersion: v1\nkind: Pod\n");
+    Files.writeString(directory.resolve("a.yaml"), MINIMAL.formatted("a.example.org"));
+    Path wrong = Files.writeString(directory.resolve("pod.yaml"), "apiVersion: v1\nkind: Pod\n");
 
-    assertThat(run("render", "-f", folder.toString())).isEqualTo(1);
+    assertThat(run("render", "-f", directory.toString())).isEqualTo(1);
     assertThat(err()).startsWith("pmem-csi: %s, document 1: v1 Pod is not".formatted(wrong));
     assertThat(out()).isEmpty();
   }
 
   @Test
-  void aFolderWithoutResourcesIsRefused() throws Exception {
-    Files.writeString(folder.resolve("notes.txt"), "no resource");
-    Files.createDirectories(folder.resolve("inside.yaml"));
+  void aDirectoryWithoutResourcesIsRefused() throws Exception {
+    Files.writeString(directory.resolve("notes.txt"), "no resource");
+    Files.createDirectories(directory.resolve("inside.yaml"));
 
-    assertThat(run("render", "-f", folder.toString())).isEqualTo(2);
+    assertThat(run("render", "-f", directory.toString())).isEqualTo(2);
     assertThat(err())
         .startsWith(
-            "pmem-csi: %s has no file that ends in .json, .yaml or .yml: ".formatted(folder))
+            "pmem-csi: %s has no file that ends in .json, .yaml or .yml: ".formatted(directory))
         .hasLineCount(1);
     assertThat(out()).isEmpty();
   }
@@ -211,7 +212,7 @@ class RenderCommandTest {
       })
   void aFileThatMakesNoSenseIsNamedWithThePlace(String content, String message) throws Exception {
     assertThat(render(content.replace("\\n", "\n").replace("\\t", "\t"))).isEqualTo(1);
-    assertThat(err().replace(folder.resolve("resource.yaml").toString(), "FILE"))
+    assertThat(err().replace(directory.resolve("resource.yaml").toString(), "FILE"))
         .startsWith("pmem-csi: " + message);
     assertThat(err().lines()).hasSize(1);
     assertThat(out()).isEmpty();
@@ -220,7 +221,7 @@ class RenderCommandTest {
   @Test
   void aFileThatIsNestedTooDeeplyIsNamed() throws Exception {
     assertThat(render("[".repeat(20_000))).isEqualTo(1);
-    assertThat(err()).startsWith("pmem-csi: " + folder).hasLineCount(1);
+    assertThat(err()).startsWith("pmem-csi: " + directory).hasLineCount(1);
     assertThat(out()).isEmpty();
   }
 
@@ -237,7 +238,7 @@ class RenderCommandTest {
     assertThat(render("apiVersion: v1\nkind: Pod\nspec: " + spec)).isEqualTo(1);
     assertThat(err())
         .isEqualTo(
-            "pmem-csi: %s: document 1 %s\n".formatted(folder.resolve("resource.yaml"), message));
+            "pmem-csi: %s: document 1 %s\n".formatted(directory.resolve("resource.yaml"), message));
   }
 
   @Test
@@ -266,7 +267,7 @@ class RenderCommandTest {
   }
 
   @Test
-  void theFolderOfOurSamplesIsRendered() {
+  void theDirectoryOfOurSamplesIsRendered() {
     assertThat(run("render", "-f", "../deploy/samples")).as(err()).isZero();
     assertThat(out()).contains("name: pmem-csi.intel.com", "name: hostpath", "name: aws-ebs");
   }
@@ -305,7 +306,7 @@ class RenderCommandTest {
   }
 
   private int render(String content) throws IOException {
-    Path file = Files.writeString(folder.resolve("resource.yaml"), content);
+    Path file = Files.writeString(directory.resolve("resource.yaml"), content);
     return run("render", "-f", file.toString());
   }
 

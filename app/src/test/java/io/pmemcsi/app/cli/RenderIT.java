@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @WithKubernetes(controllers = false, perClass = true)
 class RenderIT {
 
-  /** Arguments: the sample, the version, kubectl, a folder for its cache. */
+  /** Arguments: the sample, the version, kubectl, a directory for its cache. */
   private static final String PIPE =
       """
       set -eu -o pipefail
@@ -23,7 +23,7 @@ class RenderIT {
         "$3" --cache-dir="$4" apply --dry-run=client -f -
       """;
 
-  @TempDir private Path folder;
+  @TempDir private Path directory;
 
   @ParameterizedTest
   @ValueSource(strings = {"pmem-csi.yaml", "pmem-csi-controller.yaml", "hostpath.yaml"})
@@ -37,7 +37,7 @@ class RenderIT {
                 sample,
                 cluster.version().toString(),
                 Binaries.find().orSkip("kubectl", "it takes what render prints").toString(),
-                folder.toString())
+                directory.toString())
             .redirectErrorStream(true);
     pipe.environment().put("KUBECONFIG", cluster.kubeconfig().toString());
     Process process = pipe.start();

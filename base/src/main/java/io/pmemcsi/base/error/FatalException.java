@@ -1,6 +1,6 @@
 package io.pmemcsi.base.error;
 
-/** The program cannot start or go on: it ends with exit code 1. */
+/** The program cannot start or continue: it ends with exit code 1. */
 public final class FatalException extends RuntimeException {
   private static final long serialVersionUID = 1;
 

@@ -21,15 +21,15 @@ public final class Reason {
 
   private Reason() {}
 
-  /** What lies at the bottom of a failure. */
+  /** The root cause of a failure. */
   public static String of(Throwable failure) {
     Throwable cause = bottom(failure);
     return switch (cause) {
-      case NoSuchFileException _ -> "no such file or folder";
+      case NoSuchFileException _ -> "no such file or directory";
       case AccessDeniedException _ -> "permission denied";
       case FileAlreadyExistsException _ -> "something else is there";
-      case DirectoryNotEmptyException _ -> "the folder is not empty";
-      case NotDirectoryException _ -> "not a folder";
+      case DirectoryNotEmptyException _ -> "the directory is not empty";
+      case NotDirectoryException _ -> "not a directory";
       case CharacterCodingException _ -> "no text in UTF-8";
       case UnresolvedAddressException _, UnknownHostException _ -> "its host name is not known";
       case HttpTimeoutException _ -> "no answer in time";
@@ -41,7 +41,7 @@ public final class Reason {
     };
   }
 
-  /** The same with the file, for whoever cannot know which one it was. */
+  /** The root cause with the file, for messages that do not name it. */
   public static String withFile(Throwable failure) {
     return bottom(failure) instanceof FileSystemException file
         ? "%s: %s".formatted(file.getFile(), of(file))

@@ -1,6 +1,6 @@
 package io.pmemcsi.base.error;
 
-/** Something that the user asked for cannot be done as asked: the program ends with exit code 2. */
+/** The command line or configuration is wrong: the program ends with exit code 2. */
 public final class UsageException extends RuntimeException {
   private static final long serialVersionUID = 1;
 

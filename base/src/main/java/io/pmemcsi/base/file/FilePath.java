@@ -3,7 +3,7 @@ package io.pmemcsi.base.file;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 
-/** Reads the name of a file or folder, which the locale of the process may not be able to write. */
+/** Parses the name of a file or directory, which the locale of the process may not support. */
 public final class FilePath {
 
   private FilePath() {}

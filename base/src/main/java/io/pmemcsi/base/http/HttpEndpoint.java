@@ -37,7 +37,7 @@ public final class HttpEndpoint implements AutoCloseable {
   }
 
   /**
-   * Listens at once and tells where; fails with a line for the user when the address cannot be had.
+   * Listens immediately and logs the address; fails with one line if the address is unavailable.
    *
    * @param metrics the page that the log names
    */

@@ -27,7 +27,7 @@ public final class Pages {
     return metrics(path, registry, List::of);
   }
 
-  /** The same, with gauges that are asked for at each scrape. */
+  /** The same, with gauges that are read at each scrape. */
   public static Map<String, Page> metrics(
       String path, PrometheusRegistry registry, Supplier<List<GaugeFamily>> gauges) {
     PrometheusRegistry simple = new PrometheusRegistry();

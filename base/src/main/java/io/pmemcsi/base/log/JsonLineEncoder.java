@@ -42,8 +42,8 @@ final class JsonLineEncoder extends EncoderBase<ILoggingEvent> {
   private static String caller(ILoggingEvent event) {
     StackTraceElement caller = KeyValues.caller(event);
     String[] packages = caller.getClassName().split("\\.", -1);
-    String folder = packages.length < 2 ? "" : packages[packages.length - 2] + "/";
-    return folder + caller.getFileName() + ":" + caller.getLineNumber();
+    String directory = packages.length < 2 ? "" : packages[packages.length - 2] + "/";
+    return directory + caller.getFileName() + ":" + caller.getLineNumber();
   }
 
   private static void appendPair(StringBuilder json, String key, Object value) {

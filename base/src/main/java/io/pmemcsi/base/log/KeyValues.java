@@ -33,8 +33,8 @@ final class KeyValues {
   /** The stack trace, for errors only: elsewhere the description says enough. */
   static @Nullable String stackTrace(ILoggingEvent event) {
     IThrowableProxy thrown = event.getThrowableProxy();
-    boolean wanted = event.getLevel().isGreaterOrEqual(ch.qos.logback.classic.Level.ERROR);
-    return thrown == null || !wanted ? null : ThrowableProxyUtil.asString(thrown).strip();
+    boolean shown = event.getLevel().isGreaterOrEqual(ch.qos.logback.classic.Level.ERROR);
+    return thrown == null || !shown ? null : ThrowableProxyUtil.asString(thrown).strip();
   }
 
   /** Where the event was written: the last part of the package, the file and the line. */

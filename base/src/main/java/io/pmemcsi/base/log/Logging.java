@@ -53,8 +53,8 @@ public final class Logging {
     ch.qos.logback.classic.Logger root = context.getLogger(Logger.ROOT_LOGGER_NAME);
     root.setLevel(verbosity.libraries());
     root.addAppender(appender);
-    context.getLogger("io.pmemcsi").setLevel(verbosity.ours());
-    // warns about every API with a version like v1beta1, ours among them
+    context.getLogger("io.pmemcsi").setLevel(verbosity.own());
+    // warns about every API with a version like v1beta1, including this project's
     context
         .getLogger("io.fabric8.kubernetes.client.dsl.internal.VersionUsageUtils")
         .setLevel(Level.ERROR);

@@ -20,7 +20,7 @@ public record Verbosity(int value) {
   }
 
   /** What our own code may log. */
-  Level ours() {
+  Level own() {
     return switch (value) {
       case 0, 1, 2 -> Level.WARN;
       case 3 -> Level.INFO;
@@ -37,7 +37,7 @@ public record Verbosity(int value) {
     return value < 8 ? Level.INFO : Level.DEBUG;
   }
 
-  /** Whether the insides of libraries are asked for. */
+  /** Whether internals of libraries are logged. */
   boolean forDevelopers() {
     return value >= 5;
   }

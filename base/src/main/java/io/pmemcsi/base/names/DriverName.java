@@ -43,7 +43,7 @@ public record DriverName(String value) {
     return value + "/node";
   }
 
-  /** The label by which an administrator asks for the conversion of a node's raw namespaces. */
+  /** The label by which an administrator requests the conversion of a node's raw namespaces. */
   public String convertLabel() {
     return value + "/convert-raw-namespaces";
   }

@@ -25,33 +25,33 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 class ReasonTest {
 
-  @TempDir private Path folder;
+  @TempDir private Path directory;
 
   @Test
   void whatTheSystemSaysAboutFilesIsSaidInWords() throws IOException {
-    Path file = Files.writeString(folder.resolve("file"), "");
-    Path text = Files.write(folder.resolve("text"), new byte[] {(byte) 0xff});
+    Path file = Files.writeString(directory.resolve("file"), "");
+    Path text = Files.write(directory.resolve("text"), new byte[] {(byte) 0xff});
 
-    assertThat(reason(() -> Files.readString(folder.resolve("gone"))))
-        .isEqualTo("no such file or folder");
+    assertThat(reason(() -> Files.readString(directory.resolve("missing"))))
+        .isEqualTo("no such file or directory");
     assertThat(reason(() -> Files.createDirectory(file))).isEqualTo("something else is there");
-    assertThat(reason(() -> Files.delete(folder))).isEqualTo("the folder is not empty");
+    assertThat(reason(() -> Files.delete(directory))).isEqualTo("the directory is not empty");
     assertThat(reason(() -> Files.readString(text))).isEqualTo("no text in UTF-8");
     assertThat(reason(() -> Files.readString(file.resolve("below")))).isEqualTo("Not a directory");
-    assertThat(reason(() -> Files.readString(folder))).isEqualTo("Is a directory");
+    assertThat(reason(() -> Files.readString(directory))).isEqualTo("Is a directory");
   }
 
   static Stream<Arguments> otherFailures() {
     return Stream.of(
         Arguments.of(new AccessDeniedException("/x"), "permission denied"),
-        Arguments.of(new NotDirectoryException("/x"), "not a folder"),
+        Arguments.of(new NotDirectoryException("/x"), "not a directory"),
         Arguments.of(new UnknownHostException("x"), "its host name is not known"),
         Arguments.of(new UnresolvedAddressException(), "its host name is not known"),
         Arguments.of(new HttpConnectTimeoutException("x"), "no answer in time"),
         Arguments.of(new ClosedChannelException(), "no connection"),
         Arguments.of(new ConnectException(), "no connection"),
         Arguments.of(new ConnectException("Connection refused"), "Connection refused"),
-        Arguments.of(new IOException("disk is gone"), "disk is gone"),
+        Arguments.of(new IOException("disk was removed"), "disk was removed"),
         Arguments.of(new IOException(), "java.io.IOException"));
   }
 
@@ -67,8 +67,8 @@ class ReasonTest {
     Exception gone = new NoSuchFileException("/x");
 
     assertThat(Reason.withFile(new IllegalStateException("call failed", gone)))
-        .isEqualTo("/x: no such file or folder");
-    assertThat(Reason.withFile(new IOException("disk is gone"))).isEqualTo("disk is gone");
+        .isEqualTo("/x: no such file or directory");
+    assertThat(Reason.withFile(new IOException("disk was removed"))).isEqualTo("disk was removed");
   }
 
   private static String reason(ThrowingCallable failing) {

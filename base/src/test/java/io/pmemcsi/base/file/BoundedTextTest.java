@@ -15,8 +15,8 @@ import org.junit.jupiter.api.io.TempDir;
 class BoundedTextTest {
 
   @Test
-  void whatAFileSaysIsRead(@TempDir Path folder) throws IOException {
-    Path file = Files.writeString(folder.resolve("a"), "größer\n");
+  void whatAFileSaysIsRead(@TempDir Path directory) throws IOException {
+    Path file = Files.writeString(directory.resolve("a"), "größer\n");
 
     assertThat(BoundedText.read(file)).isEqualTo("größer\n");
   }

@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
 @Isolated("there is one log for all of the JVM")
 class LoggingTest {
 
-  private static final Logger OURS = LoggerFactory.getLogger(LoggingTest.class);
+  private static final Logger OWN = LoggerFactory.getLogger(LoggingTest.class);
   private static final Logger LIBRARY = LoggerFactory.getLogger("io.grpc.Something");
 
   private final ByteArrayOutputStream out = new ByteArrayOutputStream();
@@ -35,7 +35,7 @@ class LoggingTest {
   void textLinesHaveTheKlogHeader() {
     Logging.configure(LogFormat.TEXT, Verbosity.PRODUCTION, out);
 
-    OURS.atInfo()
+    OWN.atInfo()
         .addKeyValue("version", "v2 \"x\"")
         .addKeyValue("size", 42)
         .log("PMEM-CSI started.");
@@ -50,7 +50,7 @@ class LoggingTest {
   void jsonLinesStartWithTimeAndCaller() {
     Logging.configure(LogFormat.JSON, Verbosity.PRODUCTION, out);
 
-    OURS.atInfo().addKeyValue("version", "v2\t\"x\"\u0001").addKeyValue("size", 42L).log("a\nb");
+    OWN.atInfo().addKeyValue("version", "v2\t\"x\"\u0001").addKeyValue("size", 42L).log("a\nb");
 
     assertThat(written())
         .matches(
@@ -62,7 +62,7 @@ class LoggingTest {
   void errorsCarryTheReasonAndTheStackTrace() {
     Logging.configure(LogFormat.JSON, Verbosity.PRODUCTION, out);
 
-    OURS.atError().setCause(new IllegalStateException("no region")).log("failed");
+    OWN.atError().setCause(new IllegalStateException("no region")).log("failed");
 
     assertThat(written())
         .contains("\"severity\":\"error\"", "\"err\":\"IllegalStateException: no region\"")
@@ -73,7 +73,7 @@ class LoggingTest {
   void warningsCarryTheReasonOnly() {
     Logging.configure(LogFormat.TEXT, Verbosity.PRODUCTION, out);
 
-    OURS.atWarn().setCause(new IllegalStateException("no\nregion")).log("failed");
+    OWN.atWarn().setCause(new IllegalStateException("no\nregion")).log("failed");
 
     assertThat(written())
         .startsWith("W")
@@ -85,11 +85,11 @@ class LoggingTest {
   void verbosityChoosesWhatIsShown(int verbosity, String expected) {
     Logging.configure(LogFormat.TEXT, new Verbosity(verbosity), out);
 
-    OURS.error("_E");
-    OURS.warn("_W");
-    OURS.info("_I");
-    OURS.debug("_D");
-    OURS.trace("_T");
+    OWN.error("_E");
+    OWN.warn("_W");
+    OWN.info("_I");
+    OWN.debug("_D");
+    OWN.trace("_T");
 
     assertThat(written().lines().map(line -> line.substring(line.indexOf('_') + 1)).toList())
         .isEqualTo(expected.chars().mapToObj(Character::toString).toList());
@@ -100,9 +100,9 @@ class LoggingTest {
     Logging.configure(LogFormat.TEXT, new Verbosity(4), out);
 
     LIBRARY.info("frame");
-    LIBRARY.warn("trouble");
+    LIBRARY.warn("problem");
 
-    assertThat(written()).contains("trouble").doesNotContain("frame");
+    assertThat(written()).contains("problem").doesNotContain("frame");
   }
 
   @ParameterizedTest
@@ -112,8 +112,8 @@ class LoggingTest {
 
     for (String name : List.of("SSLUtils", "KubeConfigUtils")) {
       out.reset();
-      LoggerFactory.getLogger("io.fabric8.kubernetes.client.internal." + name).warn("trouble");
-      assertThat(written().contains("trouble")).as(name).isEqualTo(shown);
+      LoggerFactory.getLogger("io.fabric8.kubernetes.client.internal." + name).warn("problem");
+      assertThat(written().contains("problem")).as(name).isEqualTo(shown);
     }
   }
 

@@ -43,8 +43,8 @@ public final class FileByHand implements Benchmark {
 
   @Override
   public List<Figure> measure() throws Exception {
-    Path empty = NodeProcess.newFolder();
-    Path full = NodeProcess.newFolder();
+    Path empty = NodeProcess.newDirectory();
+    Path full = NodeProcess.newDirectory();
     Path byHand = Files.createDirectory(empty.resolve("by-hand"));
     try (NodeProcess few = NodeProcess.start(empty);
         NodeProcess many = NodeProcess.start(full)) {

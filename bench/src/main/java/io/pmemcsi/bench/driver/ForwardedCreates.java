@@ -25,12 +25,12 @@ public final class ForwardedCreates implements Benchmark {
 
   @Override
   public List<Figure> measure() throws Exception {
-    Path folder = NodeProcess.newFolder();
-    Path central = Files.createDirectory(folder.resolve("central"));
-    CentralFiles files = CentralFiles.create(folder);
+    Path directory = NodeProcess.newDirectory();
+    Path central = Files.createDirectory(directory.resolve("central"));
+    CentralFiles files = CentralFiles.create(directory);
     try (NodeProcess controller = NodeProcess.start(central, files.controllerFlags());
         NodeProcess node =
-            NodeProcess.start(folder, files.flags("-mode=node", PeerRole.NODE_CONTROLLER))) {
+            NodeProcess.start(directory, files.flags("-mode=node", PeerRole.NODE_CONTROLLER))) {
       while (controller
               .csi()
               .controller()
@@ -53,7 +53,7 @@ public final class ForwardedCreates implements Benchmark {
               (forwarded.median() - local.median()) * 1000,
               "ms"));
     } finally {
-      NodeProcess.remove(folder);
+      NodeProcess.remove(directory);
     }
   }
 

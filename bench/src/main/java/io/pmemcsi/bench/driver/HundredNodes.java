@@ -34,9 +34,9 @@ public final class HundredNodes implements Benchmark {
 
   @Override
   public List<Figure> measure() throws Exception {
-    Path folder = NodeProcess.newFolder();
-    Path central = Files.createDirectory(folder.resolve("central"));
-    CentralFiles files = CentralFiles.create(folder);
+    Path directory = NodeProcess.newDirectory();
+    Path central = Files.createDirectory(directory.resolve("central"));
+    CentralFiles files = CentralFiles.create(directory);
     List<NodeProvisioning> nodes = new ArrayList<>();
     try {
       NodeProcess first = NodeProcess.start(central, files.controllerFlags());
@@ -63,7 +63,7 @@ public final class HundredNodes implements Benchmark {
       }
     } finally {
       nodes.forEach(NodeProvisioning::close);
-      NodeProcess.remove(folder);
+      NodeProcess.remove(directory);
     }
   }
 

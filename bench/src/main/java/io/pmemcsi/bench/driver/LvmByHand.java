@@ -49,8 +49,8 @@ public final class LvmByHand implements Benchmark {
 
   @Override
   public List<Figure> measure() throws Exception {
-    Path folder = Path.of("bench", "target", "guest");
-    try (PmemGuest guest = PmemGuest.boot(NODE, folder)) {
+    Path directory = Path.of("bench", "target", "guest");
+    try (PmemGuest guest = PmemGuest.boot(NODE, directory)) {
       guest.initLabels();
       GuestProgram program = start(guest);
       try (CsiClient csi = CsiClient.onPort(guest.forwardUnix(SOCKET))) {

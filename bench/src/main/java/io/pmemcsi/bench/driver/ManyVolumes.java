@@ -35,16 +35,16 @@ public final class ManyVolumes implements Benchmark {
 
   @Override
   public List<Figure> measure() throws Exception {
-    Path folder = NodeProcess.newFolder();
+    Path directory = NodeProcess.newDirectory();
     try {
-      fill(folder.resolve("state"));
-      try (NodeProcess node = NodeProcess.start(folder)) {
+      fill(directory.resolve("state"));
+      try (NodeProcess node = NodeProcess.start(directory)) {
         CsiClient csi = node.csi();
         return List.of(
             figure("GetCapacity", () -> capacity(csi)), figure("ListVolumes", () -> list(csi)));
       }
     } finally {
-      NodeProcess.remove(folder);
+      NodeProcess.remove(directory);
     }
   }
 

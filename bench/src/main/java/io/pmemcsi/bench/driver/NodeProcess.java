@@ -10,46 +10,46 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/** The program as a node starts it, in device mode file, in a folder of its own. */
+/** The program as a node starts it, in device mode file, in a directory of its own. */
 final class NodeProcess implements AutoCloseable {
 
   private static final Duration START = Duration.ofSeconds(60);
 
-  private final Path folder;
+  private final Path directory;
   private final Process process;
   private final CsiClient csi;
 
-  private NodeProcess(Path folder, Process process, CsiClient csi) {
-    this.folder = folder;
+  private NodeProcess(Path directory, Process process, CsiClient csi) {
+    this.directory = directory;
     this.process = process;
     this.csi = csi;
   }
 
-  static Path newFolder() throws IOException {
-    Path folder = Files.createTempDirectory("pmem-csi-bench").toRealPath();
-    Files.createDirectory(folder.resolve("pods"));
-    return folder;
+  static Path newDirectory() throws IOException {
+    Path directory = Files.createTempDirectory("pmem-csi-bench").toRealPath();
+    Files.createDirectory(directory.resolve("pods"));
+    return directory;
   }
 
   /** Starts the driver and waits until it answers. */
-  static NodeProcess start(Path folder) throws Exception {
-    return start(folder, List.of("-mode=node", "-deviceManager=file"));
+  static NodeProcess start(Path directory) throws Exception {
+    return start(directory, List.of("-mode=node", "-deviceManager=file"));
   }
 
   /** The same with these flags, beside those that every process has. */
-  static NodeProcess start(Path folder, List<String> flags) throws Exception {
-    Path socket = folder.resolve("csi.sock");
+  static NodeProcess start(Path directory, List<String> flags) throws Exception {
+    Path socket = directory.resolve("csi.sock");
     List<String> command = new ArrayList<>();
     command.add("bin/pmem-csi-driver");
     command.addAll(flags);
     command.add("-nodeid=bench");
     command.add("-metricsListen=127.0.0.1:0");
     command.add("-endpoint=unix://" + socket);
-    command.add("-statePath=" + folder.resolve("state"));
+    command.add("-statePath=" + directory.resolve("state"));
     Process process =
         new ProcessBuilder(command)
             .redirectErrorStream(true)
-            .redirectOutput(folder.resolve("driver.log").toFile())
+            .redirectOutput(directory.resolve("driver.log").toFile())
             .start();
     long deadline = System.nanoTime() + START.toNanos();
     // asking by gRPC while nobody listens would make the client wait before it tries again
@@ -57,12 +57,12 @@ final class NodeProcess implements AutoCloseable {
       if (!process.isAlive() || System.nanoTime() > deadline) {
         process.destroyForcibly();
         throw new IOException(
-            "the driver did not start: " + Files.readString(folder.resolve("driver.log")));
+            "the driver did not start: " + Files.readString(directory.resolve("driver.log")));
       }
       Thread.sleep(1);
     }
     CsiClient csi = CsiClient.onSocket(socket);
-    NodeProcess node = new NodeProcess(folder, process, csi);
+    NodeProcess node = new NodeProcess(directory, process, csi);
     while (!csi.answers()) {
       if (!process.isAlive()) {
         node.close();
@@ -77,7 +77,7 @@ final class NodeProcess implements AutoCloseable {
   }
 
   String pod(String name) {
-    return folder.resolve("pods").resolve(name).toString();
+    return directory.resolve("pods").resolve(name).toString();
   }
 
   /** The memory that the process has in RAM. */
@@ -105,8 +105,8 @@ final class NodeProcess implements AutoCloseable {
     process.destroyForcibly().onExit().join();
   }
 
-  static void remove(Path folder) throws IOException {
-    try (Stream<Path> all = Files.walk(folder)) {
+  static void remove(Path directory) throws IOException {
+    try (Stream<Path> all = Files.walk(directory)) {
       for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
         Files.delete(path);
       }

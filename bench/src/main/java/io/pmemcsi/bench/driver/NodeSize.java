@@ -24,12 +24,12 @@ public final class NodeSize implements Benchmark {
 
   @Override
   public List<Figure> measure() throws Exception {
-    Path folder = NodeProcess.newFolder();
+    Path directory = NodeProcess.newDirectory();
     try {
       Samples starts = new Samples();
       for (int i = 0; i < STARTS; i++) {
         List<NodeProcess> started = new ArrayList<>();
-        starts.time(() -> started.add(NodeProcess.start(folder)));
+        starts.time(() -> started.add(NodeProcess.start(directory)));
         started.getFirst().close();
       }
       return List.of(
@@ -37,16 +37,16 @@ public final class NodeSize implements Benchmark {
           Figure.atMost(
               90,
               "resident memory, idle after %d volumes".formatted(VOLUMES),
-              idle(folder),
+              idle(directory),
               "MiB"));
     } finally {
-      NodeProcess.remove(folder);
+      NodeProcess.remove(directory);
     }
   }
 
   /** Every volume lives its whole life, ten of them are there at the same time. */
-  private static double idle(Path folder) throws Exception {
-    try (NodeProcess node = NodeProcess.start(folder)) {
+  private static double idle(Path directory) throws Exception {
+    try (NodeProcess node = NodeProcess.start(directory)) {
       CsiClient csi = node.csi();
       for (int group = 0; group < VOLUMES / 10; group++) {
         List<Volume> volumes = new ArrayList<>();

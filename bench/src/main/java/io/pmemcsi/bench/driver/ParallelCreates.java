@@ -25,8 +25,8 @@ public final class ParallelCreates implements Benchmark {
 
   @Override
   public List<Figure> measure() throws Exception {
-    Path folder = NodeProcess.newFolder();
-    try (NodeProcess node = NodeProcess.start(folder)) {
+    Path directory = NodeProcess.newDirectory();
+    try (NodeProcess node = NodeProcess.start(directory)) {
       Samples alone = new Samples();
       Samples together = new Samples();
       for (int round = 0; round <= ROUNDS; round++) {
@@ -41,7 +41,7 @@ public final class ParallelCreates implements Benchmark {
               alone.median() / together.median(),
               ""));
     } finally {
-      NodeProcess.remove(folder);
+      NodeProcess.remove(directory);
     }
   }
 

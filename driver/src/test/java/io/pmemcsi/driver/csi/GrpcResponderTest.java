@@ -50,10 +50,10 @@ class GrpcResponderTest {
     IOException gone = new NoSuchFileException("/dev/pmem0");
 
     assertThat(told(new DeviceException.ToolFailed("erase", gone)))
-        .isEqualTo("erase: /dev/pmem0: no such file or folder");
+        .isEqualTo("erase: /dev/pmem0: no such file or directory");
     assertThat(told(new UncheckedIOException(gone)))
         .isEqualTo(
-            "unexpected failure, the driver's log says more: /dev/pmem0: no such file or folder");
+            "unexpected failure, the driver's log says more: /dev/pmem0: no such file or directory");
     assertThat(told(new UncheckedIOException("cannot look", gone))).endsWith(": cannot look");
   }
 

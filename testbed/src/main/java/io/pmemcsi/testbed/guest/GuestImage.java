@@ -10,19 +10,19 @@ import org.jspecify.annotations.Nullable;
 /**
  * What the guest boots from: kernel, initrd and root file system, made once by testbed/guest/setup.
  */
-record GuestImage(Path folder, Path scripts) {
+record GuestImage(Path directory, Path scripts) {
   private static final int BUILD_MINUTES = 15;
 
   Path kernel() {
-    return folder.resolve("vmlinux");
+    return directory.resolve("vmlinux");
   }
 
   Path initrd() {
-    return folder.resolve("initrd.img");
+    return directory.resolve("initrd.img");
   }
 
   Path root() {
-    return folder.resolve("rootfs");
+    return directory.resolve("rootfs");
   }
 
   /** Builds the image where this machine has none yet, which takes a minute or two. */
@@ -55,7 +55,7 @@ record GuestImage(Path folder, Path scripts) {
     }
   }
 
-  /** Tests run in a module's folder, the scripts are in another one of the same tree. */
+  /** Tests run in a module's directory, the scripts are in another one of the same tree. */
   private static Path findScripts() {
     for (@Nullable Path p = Path.of("").toAbsolutePath(); p != null; p = p.getParent()) {
       Path candidate = p.resolve("testbed/guest");

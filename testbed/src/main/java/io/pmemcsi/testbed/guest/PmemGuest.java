@@ -27,44 +27,44 @@ public final class PmemGuest implements AutoCloseable {
 
   private final GuestImage image;
   private final GuestConfig config;
-  private final Path folder;
+  private final Path directory;
   private final Map<String, Integer> forwards = new HashMap<>();
   private Qemu qemu;
 
-  private PmemGuest(GuestImage image, GuestConfig config, Path folder, Qemu qemu) {
+  private PmemGuest(GuestImage image, GuestConfig config, Path directory, Qemu qemu) {
     this.image = image;
     this.config = config;
-    this.folder = folder;
+    this.directory = directory;
     this.qemu = qemu;
   }
 
   /**
-   * Boots a machine with fresh NVDIMMs whose files and console log are kept in the given folder.
+   * Boots a machine with fresh NVDIMMs whose files and console log are kept in the given directory.
    */
-  public static PmemGuest boot(GuestConfig config, Path folder) {
+  public static PmemGuest boot(GuestConfig config, Path directory) {
     GuestImage image = GuestImage.prepare();
-    Path absolute = folder.toAbsolutePath();
+    Path absolute = directory.toAbsolutePath();
     try {
       Files.createDirectories(absolute.resolve("share"));
     } catch (IOException e) {
-      throw new GuestException("cannot use the folder " + absolute, e);
+      throw new GuestException("cannot use the directory " + absolute, e);
     }
     delete(absolute, "*.{img,log}");
     delete(absolute.resolve("share"), "*.log");
     return new PmemGuest(image, config, absolute, start(image, config, absolute));
   }
 
-  /** The folder that both sides see; in the guest it is /host. */
+  /** The directory that both sides see; in the guest it is /host. */
   public Path share() {
-    return folder.resolve("share");
+    return directory.resolve("share");
   }
 
   /**
-   * A folder for programs; in the guest it is /program, which cannot be written there. The guest
+   * A directory for programs; in the guest it is /program, which cannot be written there. The guest
    * remembers each file that it has read: what changes later, it may not see before its next boot.
    */
   public Path program() {
-    return folder.resolve("program");
+    return directory.resolve("program");
   }
 
   public GuestConfig config() {
@@ -139,7 +139,7 @@ public final class PmemGuest implements AutoCloseable {
   /** Pulls the plug and boots again with empty NVDIMMs and an empty disk. */
   public void replaceDevices() {
     qemu.close();
-    delete(folder, "*.img");
+    delete(directory, "*.img");
     powerOn();
   }
 
@@ -150,7 +150,7 @@ public final class PmemGuest implements AutoCloseable {
   @Override
   public void close() {
     qemu.close();
-    delete(folder, "*.img");
+    delete(directory, "*.img");
   }
 
   private void powerOff() {
@@ -171,7 +171,7 @@ public final class PmemGuest implements AutoCloseable {
 
   private void powerOn() {
     forwards.clear();
-    qemu = start(image, config, folder);
+    qemu = start(image, config, directory);
   }
 
   private synchronized int forward(String target) {
@@ -193,9 +193,9 @@ public final class PmemGuest implements AutoCloseable {
     return qemu.ports().get(index);
   }
 
-  private static Qemu start(GuestImage image, GuestConfig config, Path folder) {
+  private static Qemu start(GuestImage image, GuestConfig config, Path directory) {
     for (int attempt = 1; ; attempt++) {
-      Qemu qemu = Qemu.start(image, config, folder, PORTS);
+      Qemu qemu = Qemu.start(image, config, directory, PORTS);
       try {
         qemu.awaitReady(BOOT);
         return qemu;
@@ -209,13 +209,13 @@ public final class PmemGuest implements AutoCloseable {
     }
   }
 
-  private static void delete(Path folder, String names) {
-    try (var files = Files.newDirectoryStream(folder, names)) {
+  private static void delete(Path directory, String names) {
+    try (var files = Files.newDirectoryStream(directory, names)) {
       for (Path file : files) {
         Files.delete(file);
       }
     } catch (IOException e) {
-      throw new GuestException("cannot remove %s in %s".formatted(names, folder), e);
+      throw new GuestException("cannot remove %s in %s".formatted(names, directory), e);
     }
   }
 }

@@ -37,7 +37,7 @@ final class PmemGuestExtension implements ParameterResolver {
 
   private static PmemGuest boot(GuestConfig config) {
     String name = "guest-%dx%d".formatted(config.nvdimms(), config.nvdimmMiB());
-    // JVMs that run at the same time in one folder need different places
+    // JVMs that run at the same time in one directory need different places
     return PmemGuest.boot(config, Path.of(System.getProperty("pmem-csi.guests", "target"), name));
   }
 }

@@ -77,16 +77,16 @@ final class Qemu implements AutoCloseable {
   }
 
   /**
-   * Starts the machine in a folder that holds its NVDIMMs, its disk, its shares and its console
+   * Starts the machine in a directory that holds its NVDIMMs, its disk, its shares and its console
    * log.
    */
-  static Qemu start(GuestImage image, GuestConfig config, Path folder, int forwards) {
+  static Qemu start(GuestImage image, GuestConfig config, Path directory, int forwards) {
     try {
       List<Integer> ports = freePorts(forwards);
       List<String> command = new ArrayList<>();
       command.add(image.scripts().resolve("leash").toString());
-      command.addAll(commandLine(image, config, folder, ports));
-      Path console = folder.resolve("console.log");
+      command.addAll(commandLine(image, config, directory, ports));
+      Path console = directory.resolve("console.log");
       Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
       return new Qemu(process, console, ports);
     } catch (IOException e) {
@@ -173,7 +173,8 @@ final class Qemu implements AutoCloseable {
   }
 
   private static List<String> commandLine(
-      GuestImage image, GuestConfig config, Path folder, List<Integer> ports) throws IOException {
+      GuestImage image, GuestConfig config, Path directory, List<Integer> ports)
+      throws IOException {
     boolean kvm = "kvm".equals(System.getenv(ACCELERATOR));
     int maxMemory = config.memoryMiB() + config.nvdimms() * (config.nvdimmMiB() + 1024) + 1024;
     List<String> c = new ArrayList<>();
@@ -196,12 +197,12 @@ final class Qemu implements AutoCloseable {
                 EASY_TO_EMULATE,
                 NOTHING_ON_THE_SIDE)));
     share(c, "rootfs", image.root(), true);
-    share(c, "host", Files.createDirectories(folder.resolve("share")), false);
-    share(c, "program", Files.createDirectories(folder.resolve("program")), true);
+    share(c, "host", Files.createDirectories(directory.resolve("share")), false);
+    share(c, "program", Files.createDirectories(directory.resolve("program")), true);
     share(c, "jdk", Path.of(System.getProperty("java.home")).toRealPath(), true);
-    disk(c, folder.resolve("disk.img"));
+    disk(c, directory.resolve("disk.img"));
     for (int i = 0; i < config.nvdimms(); i++) {
-      nvdimm(c, i, folder.resolve("nvdimm" + i + ".img"), config.nvdimmMiB());
+      nvdimm(c, i, directory.resolve("nvdimm" + i + ".img"), config.nvdimmMiB());
     }
     network(c, ports);
     return c;

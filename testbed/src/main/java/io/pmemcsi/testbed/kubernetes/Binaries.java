@@ -10,20 +10,20 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Assumptions;
 
-/** The folder with the programs of Kubernetes. */
+/** The directory with the programs of Kubernetes. */
 public final class Binaries {
 
   /** What {@code testbed/kubernetes/binaries} builds. */
   private static final String CACHED_VERSION = "1.20.2";
 
-  private final Path folder;
+  private final Path directory;
 
-  private Binaries(Path folder) {
-    this.folder = folder;
+  private Binaries(Path directory) {
+    this.directory = directory;
   }
 
   /**
-   * The folder that KUBEBUILDER_ASSETS names, else the one in the user's cache. It has etcd and
+   * The directory that KUBEBUILDER_ASSETS names, else the one in the user's cache. It has etcd and
    * kube-apiserver at least.
    */
   public static Binaries find() {
@@ -40,9 +40,9 @@ public final class Binaries {
             "no program %s in %s: %s"
                 .formatted(
                     program,
-                    binaries.folder,
+                    binaries.directory,
                     given
-                        ? "let KUBEBUILDER_ASSETS name a folder that has it, or unset it"
+                        ? "let KUBEBUILDER_ASSETS name a directory that has it, or unset it"
                         : "run 'make setup'"));
       }
     }
@@ -56,30 +56,30 @@ public final class Binaries {
     return root.resolve("pmem-csi").resolve("kubernetes").resolve(CACHED_VERSION);
   }
 
-  public Path folder() {
-    return folder;
+  public Path directory() {
+    return directory;
   }
 
-  /** The program's path, or nothing where the folder does not have it. */
+  /** The program's path, or nothing where the directory does not have it. */
   public Optional<Path> find(String program) {
-    Path path = folder.resolve(program);
+    Path path = directory.resolve(program);
     return Files.isExecutable(path) ? Optional.of(path) : Optional.empty();
   }
 
-  /** The program's path; an exception with a way out where the folder does not have it. */
+  /** The program's path; an exception with a way out where the directory does not have it. */
   public Path get(String program) {
-    return find(program).orElseThrow(() -> new MissingProgramException(program, folder));
+    return find(program).orElseThrow(() -> new MissingProgramException(program, directory));
   }
 
   /**
-   * The program's path; a test that needs one which the folder does not have is skipped.
+   * The program's path; a test that needs one which the directory does not have is skipped.
    *
    * @param need what for, to be told with the program
    */
   public Path orSkip(String program, String need) {
     return find(program)
         .orElseGet(
-            () -> Assumptions.abort("no program %s in %s: %s".formatted(program, folder, need)));
+            () -> Assumptions.abort("no program %s in %s: %s".formatted(program, directory, need)));
   }
 
   /** The version of the API server, asked from the program itself. */
@@ -101,10 +101,10 @@ public final class Binaries {
   public static final class MissingProgramException extends IllegalStateException {
     private static final long serialVersionUID = 1;
 
-    MissingProgramException(String program, Path folder) {
+    MissingProgramException(String program, Path directory) {
       super(
           "no program %s in %s: put it there, or unset KUBEBUILDER_ASSETS and run 'make setup'"
-              .formatted(program, folder));
+              .formatted(program, directory));
     }
   }
 }

@@ -177,10 +177,10 @@ public final class Certificates {
     }
 
     /** Writes {@code name.crt} and {@code name.key}. */
-    void write(Path folder, String name) {
+    void write(Path directory, String name) {
       try {
-        Files.writeString(folder.resolve(name + ".crt"), certificatePem());
-        Files.writeString(folder.resolve(name + ".key"), keyPem());
+        Files.writeString(directory.resolve(name + ".crt"), certificatePem());
+        Files.writeString(directory.resolve(name + ".key"), keyPem());
       } catch (IOException e) {
         throw new UncheckedIOException("cannot write a certificate", e);
       }

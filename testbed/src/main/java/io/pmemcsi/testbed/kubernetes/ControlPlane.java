@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The servers of one Kubernetes cluster, on loopback and in a temporary folder; gone, with all that
- * they stored, when closed or when the JVM ends.
+ * The servers of one Kubernetes cluster, on loopback and in a temporary directory; gone, with all
+ * that they stored, when closed or when the JVM ends.
  *
  * <p>Most tests use {@link WithKubernetes} instead, which shares one of these.
  */
@@ -41,7 +41,7 @@ public final class ControlPlane implements AutoCloseable {
   private final Binaries binaries;
   private final Map<String, List<String>> extraFlags;
   private final KubernetesVersion version;
-  private final RunDirectory folder;
+  private final RunDirectory directory;
   private final Credentials credentials;
   private final ServerFlags flags;
   private final HealthProbe probe;
@@ -54,8 +54,8 @@ public final class ControlPlane implements AutoCloseable {
     this.binaries = binaries;
     this.extraFlags = extraFlags;
     this.version = binaries.version();
-    this.folder = RunDirectory.create("pmem-csi-kubernetes");
-    this.credentials = Credentials.create(folder.path());
+    this.directory = RunDirectory.create("pmem-csi-kubernetes");
+    this.credentials = Credentials.create(directory.path());
     this.flags = new ServerFlags(version, credentials);
     this.probe = new HealthProbe(credentials.authority().authority());
   }
@@ -86,7 +86,7 @@ public final class ControlPlane implements AutoCloseable {
    * Starts the controllers and the scheduler, if they do not run yet, and returns when they are
    * ready.
    *
-   * @throws Binaries.MissingProgramException where the folder of binaries does not have them
+   * @throws Binaries.MissingProgramException where the directory of binaries does not have them
    */
   public synchronized void startControllers() {
     if (controllers) {
@@ -108,7 +108,7 @@ public final class ControlPlane implements AutoCloseable {
    * @return the process, to be closed by the caller or left to the end of the control plane
    */
   public synchronized ChildProcess startScheduler(String name, String configuration) {
-    Path file = folder.resolve(name + ".yaml");
+    Path file = directory.resolve(name + ".yaml");
     try {
       Files.writeString(
           file,
@@ -143,8 +143,8 @@ public final class ControlPlane implements AutoCloseable {
   }
 
   /** A place for files that go away with the control plane. */
-  public Path folder() {
-    return folder.path();
+  public Path directory() {
+    return directory.path();
   }
 
   /** The authority that signed the API server's certificate. */
@@ -163,7 +163,7 @@ public final class ControlPlane implements AutoCloseable {
       processes.pop().close();
     }
     probe.close();
-    folder.close();
+    directory.close();
   }
 
   private void startStoreAndApi() {
@@ -181,7 +181,7 @@ public final class ControlPlane implements AutoCloseable {
   private String startEtcd() {
     String client = "http://127.0.0.1:" + FreePorts.next();
     String peer = "http://127.0.0.1:" + FreePorts.next();
-    ChildProcess etcd = launch("etcd", flags.etcd(folder.resolve("etcd"), client, peer));
+    ChildProcess etcd = launch("etcd", flags.etcd(directory.resolve("etcd"), client, peer));
     etcd.awaitReady(LIMIT, () -> probe.isOk(client + "/health"));
     return client;
   }
@@ -218,7 +218,7 @@ public final class ControlPlane implements AutoCloseable {
     command.addAll(arguments);
     command.addAll(extraFlags.getOrDefault(program, List.of()));
     ChildProcess process =
-        ChildProcess.start(name, folder.resolve(name + ".log"), List.of(), command, GO_SETTINGS);
+        ChildProcess.start(name, directory.resolve(name + ".log"), List.of(), command, GO_SETTINGS);
     processes.push(process);
     return process;
   }

@@ -30,20 +30,20 @@ final class Credentials {
     }
   }
 
-  private final Path folder;
+  private final Path directory;
   private final Certificates authority = new Certificates("testbed");
   private final Map<Client, String> tokens = new EnumMap<>(Client.class);
 
-  private Credentials(Path folder) {
-    this.folder = folder;
+  private Credentials(Path directory) {
+    this.directory = directory;
     for (Client client : Client.values()) {
       tokens.put(client, UUID.randomUUID().toString());
     }
   }
 
   /** Makes new ones and writes all that the servers read. */
-  static Credentials create(Path folder) {
-    Credentials credentials = new Credentials(folder);
+  static Credentials create(Path directory) {
+    Credentials credentials = new Credentials(directory);
     Certificates authority = credentials.authority;
     Certificates.Issued server = authority.issue("CN=kube-apiserver");
     Certificates.Issued accounts = authority.issue("CN=service-accounts");
@@ -60,7 +60,7 @@ final class Credentials {
     } catch (IOException e) {
       throw new UncheckedIOException("cannot write credentials", e);
     }
-    server.write(folder, "server");
+    server.write(directory, "server");
     return credentials;
   }
 
@@ -76,35 +76,35 @@ final class Credentials {
   }
 
   Path kubeconfig(Client client) {
-    return folder.resolve(client.name().toLowerCase(Locale.ROOT) + ".kubeconfig");
+    return directory.resolve(client.name().toLowerCase(Locale.ROOT) + ".kubeconfig");
   }
 
   Path authorityFile() {
-    return folder.resolve("ca.crt");
+    return directory.resolve("ca.crt");
   }
 
   Path authorityKeyFile() {
-    return folder.resolve("ca.key");
+    return directory.resolve("ca.key");
   }
 
   Path serverFile() {
-    return folder.resolve("server.crt");
+    return directory.resolve("server.crt");
   }
 
   Path serverKeyFile() {
-    return folder.resolve("server.key");
+    return directory.resolve("server.key");
   }
 
   Path accountsKeyFile() {
-    return folder.resolve("accounts.key");
+    return directory.resolve("accounts.key");
   }
 
   Path accountsPublicKeyFile() {
-    return folder.resolve("accounts.pub");
+    return directory.resolve("accounts.pub");
   }
 
   Path tokensFile() {
-    return folder.resolve("tokens.csv");
+    return directory.resolve("tokens.csv");
   }
 
   /** As kube-apiserver wants it: token, user, user's id, groups. */

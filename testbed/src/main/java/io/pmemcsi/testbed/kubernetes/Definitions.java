@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** The custom resource definitions of a folder, brought to an API server. */
+/** The custom resource definitions of a directory, brought to an API server. */
 public final class Definitions {
 
   private static final Duration PATIENCE = Duration.ofMinutes(2);
@@ -29,15 +29,15 @@ public final class Definitions {
    * Returns when the server answers for each of them. A definition is accepted before its kind is
    * served: whoever asks for the kind in between gets "not found".
    */
-  public static void install(KubernetesClient client, Path folder) {
-    List<CustomResourceDefinition> definitions = read(client, folder);
+  public static void install(KubernetesClient client, Path directory) {
+    List<CustomResourceDefinition> definitions = read(client, directory);
     definitions.forEach(one -> client.resource(one).createOr(NonDeletingOperation::update));
     awaitServed(client, definitions);
   }
 
   /** The same for definitions that somebody else has brought there. */
-  public static void awaitServed(KubernetesClient client, Path folder) {
-    awaitServed(client, read(client, folder));
+  public static void awaitServed(KubernetesClient client, Path directory) {
+    awaitServed(client, read(client, directory));
   }
 
   /**
@@ -72,15 +72,15 @@ public final class Definitions {
             });
   }
 
-  private static List<CustomResourceDefinition> read(KubernetesClient client, Path folder) {
-    try (Stream<Path> files = Files.list(folder)) {
+  private static List<CustomResourceDefinition> read(KubernetesClient client, Path directory) {
+    try (Stream<Path> files = Files.list(directory)) {
       return files
           .filter(Files::isRegularFile)
           .sorted()
           .map(file -> readOne(client, file))
           .toList();
     } catch (IOException e) {
-      throw new UncheckedIOException("cannot read the definitions in " + folder, e);
+      throw new UncheckedIOException("cannot read the definitions in " + directory, e);
     }
   }
 

@@ -40,7 +40,7 @@ public final class HollowNodes implements AutoCloseable {
   private static final int FIRST_READ_ONLY_PORT = 12_000;
 
   private final KubernetesClient client;
-  private final RunDirectory folder;
+  private final RunDirectory directory;
   private final NodeSandbox island;
   private final Map<String, ChildProcess> kubelets = new LinkedHashMap<>();
   private final ProbeAnswers answers;
@@ -48,10 +48,10 @@ public final class HollowNodes implements AutoCloseable {
 
   private HollowNodes(Cluster cluster, Path kubemark, List<String> names) {
     this.client = cluster.admin();
-    this.folder = RunDirectory.create("pmem-csi-nodes");
+    this.directory = RunDirectory.create("pmem-csi-nodes");
     this.island =
         NodeSandbox.create(
-            folder.path(), kubemark, URI.create(client.getConfiguration().getMasterUrl()));
+            directory.path(), kubemark, URI.create(client.getConfiguration().getMasterUrl()));
     this.answers = ProbeAnswers.start(island, names::contains, client);
     Runtime.getRuntime().addShutdownHook(atExit);
   }
@@ -101,10 +101,10 @@ public final class HollowNodes implements AutoCloseable {
     kubelets.values().forEach(ChildProcess::close);
     kubelets.clear();
     island.close();
-    folder.close();
+    directory.close();
   }
 
-  /** Of links and folders around it nothing is seen inside. */
+  /** Of links and directories around it nothing is seen inside. */
   private static Path real(Path program) {
     try {
       return program.toRealPath();
@@ -115,8 +115,8 @@ public final class HollowNodes implements AutoCloseable {
 
   private void launch(
       Cluster cluster, Path kubemark, List<String> names, Map<String, String> labels) {
-    // inside, only this folder is seen
-    Path kubeconfig = folder.resolve("kubeconfig");
+    // inside, only this directory is seen
+    Path kubeconfig = directory.resolve("kubeconfig");
     Kubeconfig.copy(cluster.kubeconfig(), kubeconfig);
     for (int i = 0; i < names.size(); i++) {
       List<String> command =

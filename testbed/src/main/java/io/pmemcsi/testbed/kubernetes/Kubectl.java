@@ -10,10 +10,10 @@ import java.util.List;
 /**
  * An administrator with kubectl. Where there is none, the test that asks for one is skipped.
  *
- * @param folder where the paths of files begin
+ * @param directory where the paths of files begin
  * @param cache where discovery is remembered; what another server served must not count
  */
-public record Kubectl(Cluster cluster, Path folder, Path cache) {
+public record Kubectl(Cluster cluster, Path directory, Path cache) {
 
   // not when it is first run, which may be in the middle of a wait or of the clean-up
   public Kubectl {
@@ -32,7 +32,7 @@ public record Kubectl(Cluster cluster, Path folder, Path cache) {
     command.addAll(List.of(arguments));
     try {
       ProcessBuilder builder =
-          new ProcessBuilder(command).directory(folder.toFile()).redirectErrorStream(true);
+          new ProcessBuilder(command).directory(directory.toFile()).redirectErrorStream(true);
       builder.environment().put("KUBECONFIG", cluster.kubeconfig().toString());
       Process process = builder.start();
       String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);

@@ -15,12 +15,12 @@ import java.util.concurrent.ConcurrentLinkedDeque;
 
 /**
  * A network and a file system of their own for hollow nodes: they listen on all addresses and
- * create folders wherever pods say, and neither shall reach the machine. Out of it leads only a
+ * create directories wherever pods say, and neither shall reach the machine. Out of it leads only a
  * Unix socket, to the API server. All of it is held by processes, so nothing stays when they end.
  */
 final class NodeSandbox implements AutoCloseable {
 
-  /** Arguments: our folder, then the program, which may both lie below the /tmp that goes. */
+  /** Arguments: our directory, then the program, which may both lie below the /tmp that goes. */
   private static final String APART =
       """
       mkdir -p "$1/tmp"
@@ -37,7 +37,7 @@ final class NodeSandbox implements AutoCloseable {
 
   private static final Duration LIMIT = Duration.ofMinutes(2);
 
-  /** Arguments: a folder and a program that are the same inside and outside. */
+  /** Arguments: a directory and a program that are the same inside and outside. */
   private static final String SET_UP =
       """
       set -e
@@ -58,7 +58,7 @@ final class NodeSandbox implements AutoCloseable {
       root="$1/memory/root"
       mkdir "$root" "$1/memory/upper" "$1/memory/work"
       mount -t overlay overlay -o "lowerdir=/,upperdir=$1/memory/upper,workdir=$1/memory/work" "$root"
-      for folder in /dev /proc /sys; do mount --rbind "$folder" "$root$folder"; done
+      for directory in /dev /proc /sys; do mount --rbind "$directory" "$root$directory"; done
       mkdir -p "$root$1" "$root$(dirname "$2")"
       [ -e "$root$2" ] || touch "$root$2"
       mount --bind "$1" "$root$1"
@@ -77,15 +77,15 @@ final class NodeSandbox implements AutoCloseable {
       printf 'HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\nConnection: close\\r\\n\\r\\nok'
       """;
 
-  private final Path folder;
+  private final Path directory;
 
   /** Those that answer probes are added when pods come, by another thread. */
   private final Deque<ChildProcess> processes = new ConcurrentLinkedDeque<>();
 
   private final ChildProcess holder;
 
-  private NodeSandbox(Path folder, ChildProcess holder) {
-    this.folder = folder;
+  private NodeSandbox(Path directory, ChildProcess holder) {
+    this.directory = directory;
     this.holder = holder;
     processes.push(holder);
   }
@@ -93,11 +93,11 @@ final class NodeSandbox implements AutoCloseable {
   /**
    * Makes the island and the way out to the API server.
    *
-   * @param folder an empty one, for sockets and logs
+   * @param directory an empty one, for sockets and logs
    * @param program the real path of what will be launched
    */
-  static NodeSandbox create(Path folder, Path program, URI server) {
-    Path log = folder.resolve("island.log");
+  static NodeSandbox create(Path directory, Path program, URI server) {
+    Path log = directory.resolve("island.log");
     ChildProcess holder =
         ChildProcess.start(
             "the namespace for hollow nodes (it needs root, and the packages iproute2 and socat)",
@@ -111,11 +111,11 @@ final class NodeSandbox implements AutoCloseable {
                 "-c",
                 SET_UP,
                 "sh",
-                folder.toString(),
+                directory.toString(),
                 program.toString()));
-    NodeSandbox island = new NodeSandbox(folder, holder);
+    NodeSandbox island = new NodeSandbox(directory, holder);
     try {
-      holder.awaitReady(LIMIT, () -> Files.exists(folder.resolve("ready")));
+      holder.awaitReady(LIMIT, () -> Files.exists(directory.resolve("ready")));
       island.bridge(server);
       return island;
     } catch (RuntimeException e) {
@@ -128,35 +128,35 @@ final class NodeSandbox implements AutoCloseable {
   ChildProcess launch(String name, List<String> command) {
     return ChildProcess.start(
         name,
-        folder.resolve(name + ".log"),
+        directory.resolve(name + ".log"),
         List.of("nsenter", "--target=" + holder.pid(), "--net", "--mount", "--root", "--wd"),
         command,
         Map.of());
   }
 
   /**
-   * The same with a /tmp of its own, apart from our folder and the program: every hollow kubelet
+   * The same with a /tmp of its own, apart from our directory and the program: every hollow kubelet
    * has its fake runtime at one path there, and two of them at one socket kill each other's pods.
    */
   ChildProcess launchApart(String name, List<String> command) {
     var apart =
         new ArrayList<>(
             List.of("unshare", "--mount", "--propagation=private", "sh", "-euc", APART, "sh"));
-    apart.add(folder.toString());
+    apart.add(directory.toString());
     apart.addAll(command);
     return launch(name, apart);
   }
 
   /** Answers all HTTP requests, or all connections, on a port with yes. */
   void answer(int port, boolean tls) {
-    Path script = folder.resolve("answer");
+    Path script = directory.resolve("answer");
     try {
       if (!Files.exists(script)) {
         Files.writeString(script, ANSWER);
         if (!script.toFile().setExecutable(true)) {
           throw new IOException("cannot make it executable");
         }
-        new Certificates("probes").issue("CN=probes").write(folder, "probes");
+        new Certificates("probes").issue("CN=probes").write(directory, "probes");
       }
     } catch (IOException e) {
       throw new UncheckedIOException("cannot write " + script, e);
@@ -164,7 +164,7 @@ final class NodeSandbox implements AutoCloseable {
     String listen =
         tls
             ? "OPENSSL-LISTEN:%d,fork,reuseaddr,verify=0,cert=%s,key=%s"
-                .formatted(port, folder.resolve("probes.crt"), folder.resolve("probes.key"))
+                .formatted(port, directory.resolve("probes.crt"), directory.resolve("probes.key"))
             : "TCP-LISTEN:%d,fork,reuseaddr".formatted(port);
     processes.push(socat("answers-" + port, true, listen, "EXEC:" + script));
   }
@@ -177,7 +177,7 @@ final class NodeSandbox implements AutoCloseable {
   }
 
   private void bridge(URI server) {
-    Path socket = folder.resolve("api.sock");
+    Path socket = directory.resolve("api.sock");
     ChildProcess outside =
         socat(
             "bridge-outside",
@@ -197,7 +197,7 @@ final class NodeSandbox implements AutoCloseable {
   private ChildProcess socat(String name, boolean inside, String from, String to) {
     return ChildProcess.start(
         name,
-        folder.resolve(name + ".log"),
+        directory.resolve(name + ".log"),
         inside ? List.of("nsenter", "--target=" + holder.pid(), "--net") : List.of(),
         List.of("socat", from, to),
         Map.of());

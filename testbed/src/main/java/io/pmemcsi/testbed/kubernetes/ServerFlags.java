@@ -7,7 +7,7 @@ import java.util.stream.Stream;
 /** How each server is called, in each version of Kubernetes. */
 record ServerFlags(KubernetesVersion version, Credentials credentials) {
 
-  /** The store, which forgets everything with its folder and therefore need not be careful. */
+  /** The store, which forgets everything with its directory and therefore need not be careful. */
   List<String> etcd(Path data, String client, String peer) {
     return List.of(
         "--data-dir=" + data,

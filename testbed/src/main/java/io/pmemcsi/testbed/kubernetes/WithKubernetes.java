@@ -36,8 +36,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * custom resource definitions, with {@link Sandbox#create}. What has no namespace is seen by all
  * tests: give it unusual names.
  *
- * <p>The programs are found as {@link Binaries#find} says. Where a folder in KUBEBUILDER_ASSETS has
- * no controllers, tests that need them are skipped.
+ * <p>The programs are found as {@link Binaries#find} says. Where a directory in KUBEBUILDER_ASSETS
+ * has no controllers, tests that need them are skipped.
  */
 @Documented
 @Inherited

@@ -141,7 +141,7 @@ public final class ChildProcess implements AutoCloseable {
     }
   }
 
-  /** Kills the program: what it would still want to tidy up is thrown away with its folder. */
+  /** Kills the program: what it would still want to tidy up is thrown away with its directory. */
   @Override
   public void close() {
     process.destroyForcibly();

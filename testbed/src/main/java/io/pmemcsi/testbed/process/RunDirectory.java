@@ -17,8 +17,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A temporary folder that is deleted at the end, or, where the JVM was killed, by the next one that
- * makes a folder of the same kind: a lock that the kernel drops tells whose owner still lives.
+ * A temporary directory that is deleted at the end, or, where the JVM was killed, by the next one
+ * that makes a directory of the same kind: a lock that the kernel drops tells whose owner still
+ * lives.
  */
 public final class RunDirectory implements AutoCloseable {
 
@@ -32,7 +33,7 @@ public final class RunDirectory implements AutoCloseable {
     this.channel = channel;
   }
 
-  /** Makes a folder and removes those of the same kind that nobody owns any more. */
+  /** Makes a directory and removes those of the same kind that nobody owns any more. */
   public static RunDirectory create(String kind) {
     return createIn(Path.of(System.getProperty("java.io.tmpdir")), kind);
   }
@@ -47,7 +48,7 @@ public final class RunDirectory implements AutoCloseable {
       String name = unnamed.getFileName().toString().substring(1);
       return new RunDirectory(Files.move(unnamed, parent.resolve(name)), channel);
     } catch (IOException e) {
-      throw new UncheckedIOException("cannot make a temporary folder", e);
+      throw new UncheckedIOException("cannot make a temporary directory", e);
     }
   }
 
@@ -68,9 +69,10 @@ public final class RunDirectory implements AutoCloseable {
     }
   }
 
-  private static FileChannel lock(Path folder) throws IOException {
+  private static FileChannel lock(Path directory) throws IOException {
     FileChannel channel =
-        FileChannel.open(folder.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        FileChannel.open(
+            directory.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
     channel.lock();
     return channel;
   }
@@ -87,9 +89,9 @@ public final class RunDirectory implements AutoCloseable {
     }
   }
 
-  /** A folder with no lock file is one that another JVM is removing. */
-  private static boolean isOrphan(Path folder) {
-    try (FileChannel channel = FileChannel.open(folder.resolve(LOCK), StandardOpenOption.WRITE);
+  /** A directory with no lock file is one that another JVM is removing. */
+  private static boolean isOrphan(Path directory) {
+    try (FileChannel channel = FileChannel.open(directory.resolve(LOCK), StandardOpenOption.WRITE);
         @Nullable FileLock lock = channel.tryLock()) {
       return lock != null;
     } catch (IOException | OverlappingFileLockException e) {
@@ -97,9 +99,9 @@ public final class RunDirectory implements AutoCloseable {
     }
   }
 
-  private static void delete(Path folder) throws IOException {
+  private static void delete(Path directory) throws IOException {
     Files.walkFileTree(
-        folder,
+        directory,
         new SimpleFileVisitor<>() {
           @Override
           public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)

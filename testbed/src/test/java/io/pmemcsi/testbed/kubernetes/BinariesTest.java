@@ -28,62 +28,62 @@ class BinariesTest {
           "kube-proxy",
           "kubectl");
 
-  @TempDir private Path folder;
+  @TempDir private Path directory;
   @TempDir private Path machine;
   @TempDir private Path tools;
 
   @Test
-  void theFolderInTheEnvironmentWins() throws IOException {
+  void theDirectoryInTheEnvironmentWins() throws IOException {
     program("etcd");
     program("kube-apiserver");
 
     Binaries binaries =
         Binaries.find(
-            Map.of("KUBEBUILDER_ASSETS", folder.toString(), "XDG_CACHE_HOME", "/nowhere"));
+            Map.of("KUBEBUILDER_ASSETS", directory.toString(), "XDG_CACHE_HOME", "/nowhere"));
 
-    assertThat(binaries.folder()).isEqualTo(folder);
+    assertThat(binaries.directory()).isEqualTo(directory);
     assertThat(binaries.find("kubemark")).isEmpty();
     assertThatThrownBy(() -> binaries.get("kube-scheduler"))
         .isInstanceOf(Binaries.MissingProgramException.class)
-        .hasMessageContaining("no program kube-scheduler in " + folder);
+        .hasMessageContaining("no program kube-scheduler in " + directory);
   }
 
   @Test
   void aTestWithoutAProgramThatOnlyItNeedsIsSkipped() throws IOException {
     program("etcd");
     program("kube-apiserver");
-    Binaries binaries = Binaries.find(Map.of("KUBEBUILDER_ASSETS", folder.toString()));
+    Binaries binaries = Binaries.find(Map.of("KUBEBUILDER_ASSETS", directory.toString()));
 
     assertThatThrownBy(() -> binaries.orSkip("kubectl", "somebody types"))
         .isInstanceOf(TestAbortedException.class)
-        .hasMessageContaining("no program kubectl in %s: somebody types".formatted(folder));
+        .hasMessageContaining("no program kubectl in %s: somebody types".formatted(directory));
   }
 
   @Test
-  void aFolderWithoutAnApiServerIsRefusedWithAWayOut() throws IOException {
+  void aDirectoryWithoutAnApiServerIsRefusedWithAWayOut() throws IOException {
     program("etcd");
 
-    assertThatThrownBy(() -> Binaries.find(Map.of("KUBEBUILDER_ASSETS", folder.toString())))
-        .hasMessageContaining("no program kube-apiserver in " + folder)
+    assertThatThrownBy(() -> Binaries.find(Map.of("KUBEBUILDER_ASSETS", directory.toString())))
+        .hasMessageContaining("no program kube-apiserver in " + directory)
         .hasMessageContaining("KUBEBUILDER_ASSETS");
   }
 
   @Test
   void anEmptyCacheSaysHowToFillIt() {
-    assertThatThrownBy(() -> Binaries.find(Map.of("XDG_CACHE_HOME", folder.toString())))
-        .hasMessageContaining("no program etcd in " + folder.resolve("pmem-csi/kubernetes"))
+    assertThatThrownBy(() -> Binaries.find(Map.of("XDG_CACHE_HOME", directory.toString())))
+        .hasMessageContaining("no program etcd in " + directory.resolve("pmem-csi/kubernetes"))
         .hasMessageContaining("make setup");
   }
 
   @Test
-  void theSetUpTakesTheFolderInTheEnvironmentAndBuildsNothing() throws Exception {
+  void theSetUpTakesTheDirectoryInTheEnvironmentAndBuildsNothing() throws Exception {
     for (String name : PROGRAMS) {
       program(name);
     }
 
     Answer answer = setUp();
 
-    assertThat(answer).isEqualTo(new Answer(0, folder + "\n", ""));
+    assertThat(answer).isEqualTo(new Answer(0, directory + "\n", ""));
     assertThat(machine).isEmptyDirectory();
   }
 
@@ -93,7 +93,7 @@ class BinariesTest {
     for (String name : PROGRAMS) {
       program(name);
     }
-    Files.delete(folder.resolve(missing));
+    Files.delete(directory.resolve(missing));
 
     Answer answer = setUp();
 
@@ -103,7 +103,7 @@ class BinariesTest {
                 1,
                 "",
                 "testbed-kubernetes: KUBEBUILDER_ASSETS names %s, which has no program %s:"
-                        .formatted(folder, missing)
+                        .formatted(directory, missing)
                     + " name another directory, or unset it.\n"));
     assertThat(machine).isEmptyDirectory();
   }
@@ -113,7 +113,7 @@ class BinariesTest {
     for (String name : PROGRAMS) {
       program(name);
     }
-    Files.delete(folder.resolve("kubemark"));
+    Files.delete(directory.resolve("kubemark"));
 
     Answer answer = setUp();
 
@@ -121,7 +121,7 @@ class BinariesTest {
     assertThat(answer.err())
         .isEqualTo(
             "testbed-kubernetes: %s has no program kubemark: tests that need it are skipped.\n"
-                .formatted(folder));
+                .formatted(directory));
   }
 
   private record Answer(int exitCode, String out, String err) {}
@@ -148,13 +148,13 @@ class BinariesTest {
                 "PATH", tools + ":/usr/bin:/bin",
                 "HOME", machine.toString(),
                 "XDG_CACHE_HOME", machine.toString(),
-                "KUBEBUILDER_ASSETS", folder.toString()));
+                "KUBEBUILDER_ASSETS", directory.toString()));
     int exitCode = builder.start().waitFor();
     return new Answer(exitCode, Files.readString(out), Files.readString(err));
   }
 
   private void program(String name) throws IOException {
-    script(folder.resolve(name), "exit 1");
+    script(directory.resolve(name), "exit 1");
   }
 
   private static void script(Path file, String line) throws IOException {

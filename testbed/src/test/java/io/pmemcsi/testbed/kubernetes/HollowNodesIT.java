@@ -25,23 +25,23 @@ class HollowNodesIT {
 
   /**
    * From a program below the machine's /tmp, where a cache may lie: that is hidden from the nodes,
-   * which have one of their own. Everywhere else they run from the usual folder.
+   * which have one of their own. Everywhere else they run from the usual directory.
    */
   @BeforeAll
-  static void startNodes(Sandbox sandbox, @TempDir Path folder) throws IOException {
-    assertThat(folder).startsWith(Path.of("/tmp"));
+  static void startNodes(Sandbox sandbox, @TempDir Path directory) throws IOException {
+    assertThat(directory).startsWith(Path.of("/tmp"));
     for (String unused : List.of("etcd", "kube-apiserver")) {
       Files.createFile(
-          folder.resolve(unused),
+          directory.resolve(unused),
           PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
     }
-    Path program = Files.createDirectory(folder.resolve("programs")).resolve("kubemark");
+    Path program = Files.createDirectory(directory.resolve("programs")).resolve("kubemark");
     Optional<Path> kubemark = Binaries.find().find("kubemark");
     if (kubemark.isPresent()) { // else the start below says that it is needed, and skips
       Files.copy(kubemark.get(), program, StandardCopyOption.COPY_ATTRIBUTES);
-      Files.createSymbolicLink(folder.resolve("kubemark"), program);
+      Files.createSymbolicLink(directory.resolve("kubemark"), program);
     }
-    Binaries binaries = Binaries.find(Map.of("KUBEBUILDER_ASSETS", folder.toString()));
+    Binaries binaries = Binaries.find(Map.of("KUBEBUILDER_ASSETS", directory.toString()));
     sandbox.cleanUp(HollowNodes.start(sandbox.cluster(), binaries, 2, LABELS)::close);
   }
 
@@ -63,7 +63,7 @@ class HollowNodesIT {
                             .getNumberReady())
                     .isEqualTo(2));
     assertThat(Path.of("/var/lib/pmem-csi-testbed"))
-        .as("the pods' folder on the host, which is not that of the machine")
+        .as("the pods' directory on the host, which is not that of the machine")
         .doesNotExist();
   }
 

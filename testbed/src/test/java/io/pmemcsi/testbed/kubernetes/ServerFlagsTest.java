@@ -8,7 +8,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class ServerFlagsTest {
 
-  @TempDir private Path folder;
+  @TempDir private Path directory;
 
   @Test
   void oldServersAreToldNotToListenWithoutTls() {
@@ -40,6 +40,6 @@ class ServerFlagsTest {
   }
 
   private ServerFlags flags(String version) {
-    return new ServerFlags(KubernetesVersion.parse(version), Credentials.create(folder));
+    return new ServerFlags(KubernetesVersion.parse(version), Credentials.create(directory));
   }
 }

@@ -26,7 +26,7 @@ class SuddenDeathIT {
     for (String program : List.of("kube-controller-manager", "kube-scheduler", "kubemark")) {
       assumeTrue(
           binaries.find(program).isPresent(),
-          "no program %s in %s".formatted(program, binaries.folder()));
+          "no program %s in %s".formatted(program, binaries.directory()));
     }
     Path kubeconfig = temp.resolve("kubeconfig");
     Process jvm = startClusterWithOneNode(temp, kubeconfig);
@@ -48,7 +48,7 @@ class SuddenDeathIT {
     jvm.destroyForcibly().waitFor();
 
     await().atMost(LIMIT).untilAsserted(() -> assertThat(children).noneMatch(SuddenDeathIT::runs));
-    assertThat(leftovers(temp)).as("a killed JVM cannot delete its folders").isNotEmpty();
+    assertThat(leftovers(temp)).as("a killed JVM cannot delete its directories").isNotEmpty();
     for (String kind : List.of("pmem-csi-kubernetes", "pmem-csi-nodes")) {
       RunDirectory.createIn(temp, kind).close();
     }

@@ -16,11 +16,11 @@ class ChildProcessTest {
 
   private static final Duration LIMIT = Duration.ofMinutes(2);
 
-  @TempDir private Path folder;
+  @TempDir private Path directory;
 
   @Test
   void runsUntilItIsClosed() {
-    Path ready = folder.resolve("ready");
+    Path ready = directory.resolve("ready");
     ChildProcess child = start("touch \"$1\"; exec sleep 600", ready.toString());
     child.awaitReady(LIMIT, () -> Files.exists(ready));
     assertThat(child.isAlive()).isTrue();
@@ -42,7 +42,7 @@ class ChildProcessTest {
 
   @Test
   void theEndOfItsLogIsInTheErrorWhenItTakesTooLong() {
-    Path ready = folder.resolve("ready");
+    Path ready = directory.resolve("ready");
     try (ChildProcess child =
         start("echo still thinking; touch \"$1\"; exec sleep 600", ready.toString())) {
       child.awaitReady(LIMIT, () -> Files.exists(ready));
@@ -55,11 +55,11 @@ class ChildProcessTest {
 
   @Test
   void seesNothingOfOurEnvironmentButThePath() {
-    Path ready = folder.resolve("ready");
+    Path ready = directory.resolve("ready");
     try (ChildProcess child =
         ChildProcess.start(
             "server",
-            folder.resolve("log"),
+            directory.resolve("log"),
             List.of("env", "-u", "UNWANTED"),
             List.of("sh", "-c", "env; touch \"$1\"; exec sleep 600", "sh", ready.toString()),
             Map.of("WANTED", "yes", "UNWANTED", "yes"))) {
@@ -74,6 +74,6 @@ class ChildProcessTest {
   private ChildProcess start(String script, String... arguments) {
     List<String> command = new ArrayList<>(List.of("sh", "-c", script, "sh"));
     command.addAll(List.of(arguments));
-    return ChildProcess.start("server", folder.resolve("log"), command);
+    return ChildProcess.start("server", directory.resolve("log"), command);
   }
 }

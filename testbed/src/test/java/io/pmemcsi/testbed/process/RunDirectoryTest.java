@@ -14,11 +14,11 @@ class RunDirectoryTest {
 
   @Test
   void isGoneWithAllThatIsInItWhenItIsClosed() throws IOException {
-    RunDirectory folder = RunDirectory.createIn(parent, "test");
-    Files.createDirectories(folder.resolve("a").resolve("b"));
-    Files.writeString(folder.resolve("a").resolve("c"), "text");
+    RunDirectory directory = RunDirectory.createIn(parent, "test");
+    Files.createDirectories(directory.resolve("a").resolve("b"));
+    Files.writeString(directory.resolve("a").resolve("c"), "text");
 
-    folder.close();
+    directory.close();
 
     assertThat(parent).isEmptyDirectory();
   }

@@ -52,7 +52,7 @@ class SignaturesTest {
   void aDeviceThatCannotBeReadIsNotAnEmptyOne() {
     assertThat(new Signatures(_ -> new CommandResult(2, "", "")).probe(DEVICE))
         .isInstanceOf(Found.Unreadable.class)
-        .hasToString("a device that cannot be read: /dev/x: no such file or folder");
+        .hasToString("a device that cannot be read: /dev/x: no such file or directory");
   }
 
   @Test

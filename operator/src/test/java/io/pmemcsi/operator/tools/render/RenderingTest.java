@@ -65,13 +65,13 @@ class RenderingTest {
   @ParameterizedTest
   @MethodSource("versions")
   void documentedTemplatesAreRenderedAsExpected(KubernetesVersion version) {
-    compare("generic/documented", version, facts(version));
+    compare("template/documented", version, facts(version));
   }
 
   @ParameterizedTest
   @MethodSource("versions")
   void templatesWithEveryFieldAreRenderedAsExpected(KubernetesVersion version) {
-    compare("generic/full", version, facts(version));
+    compare("template/full", version, facts(version));
   }
 
   @ParameterizedTest
@@ -80,7 +80,7 @@ class RenderingTest {
     var apis = EnumSet.of(ServedApi.OPENSHIFT_SECURITY);
     apis.addAll(facts(version).apis());
     compare(
-        "generic/openshift", version, new ClusterFacts(version, "pmem-csi", "driver:test", apis));
+        "template/openshift", version, new ClusterFacts(version, "pmem-csi", "driver:test", apis));
   }
 
   @ParameterizedTest
