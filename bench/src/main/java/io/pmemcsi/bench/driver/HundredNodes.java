@@ -6,12 +6,16 @@ import csi.v1.ListVolumesResponse;
 import io.grpc.stub.StreamObserver;
 import io.pmemcsi.bench.Benchmark;
 import io.pmemcsi.bench.Figure;
+import io.pmemcsi.base.log.LogFormat;
+import io.pmemcsi.base.log.Logging;
+import io.pmemcsi.base.log.Verbosity;
 import io.pmemcsi.driver.csi.CallInterceptor;
 import io.pmemcsi.driver.registry.NodeProvisioning;
 import io.pmemcsi.driver.registry.NodeRegistrySettings;
 import io.pmemcsi.driver.registry.TcpEndpoint;
 import io.pmemcsi.driver.registry.tls.PeerRole;
 import io.pmemcsi.driver.registry.tls.TlsFiles;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -38,6 +42,7 @@ public final class HundredNodes implements Benchmark {
     Path central = Files.createDirectory(directory.resolve("central"));
     CentralFiles files = CentralFiles.create(directory);
     List<NodeProvisioning> nodes = new ArrayList<>();
+    Logging.configure(LogFormat.TEXT, new Verbosity(0), OutputStream.nullOutputStream());
     try {
       NodeProcess first = NodeProcess.start(central, files.controllerFlags());
       try {

@@ -14,6 +14,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -25,10 +26,14 @@ final class RegisteredNodes implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(RegisteredNodes.class);
 
+  /** After a restart all nodes come at once: some quick handshakes are better than all slow ones. */
+  private static final int CONCURRENT_LISTINGS = 8;
+
   private final NodeClient.Connector connector;
   private final VolumeLocations locations;
   private final Map<String, Node> nodes = new ConcurrentHashMap<>();
   private final Map<String, ReentrantLock> registrations = new ConcurrentHashMap<>();
+  private final Semaphore listings = new Semaphore(CONCURRENT_LISTINGS);
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
 
   private record Node(TcpEndpoint endpoint, NodeClient client) {}
@@ -79,6 +84,7 @@ final class RegisteredNodes implements AutoCloseable {
   }
 
   private void takeOver(String nodeId, NodeClient client) {
+    listings.acquireUninterruptibly();
     VolumeLocations.Listing listing = locations.listing(nodeId);
     try {
       listing.finish(
@@ -89,6 +95,7 @@ final class RegisteredNodes implements AutoCloseable {
                       volume -> volume.getVolumeId(), volume -> volume.getCapacityBytes())));
     } finally {
       listing.cancel();
+      listings.release();
     }
   }
 
