@@ -56,7 +56,7 @@ class OperatorEndIT {
         process,
         "the lease pmem-csi-operator-lock in namespace %s is lost, and another replica leads: this"
                 .formatted(namespace)
-            + " one ends at once, to be started anew");
+            + " one ends at once, to be restarted");
   }
 
   /** Somebody has put other definitions into the cluster, so that a resource is not what it was. */

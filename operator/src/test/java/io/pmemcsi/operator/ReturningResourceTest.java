@@ -108,6 +108,42 @@ class ReturningResourceTest {
     }
   }
 
+  @Test
+  void resourceWhoseFinalizerAUserRemovesIsForgotten() {
+    var forgotten = new AtomicInteger();
+    try (var world = new EmbeddedWorld()) {
+      Operator operator = operator(world.client(), forgotten::incrementAndGet);
+      createPmem(world.client());
+      var resource = world.client().resources(PmemCSIDeployment.class).withName(PMEM);
+      operator.start();
+      try {
+        awaitInitializing(world.client());
+        world.faults().follow(new RefusedDeletions());
+        resource.delete();
+        Edits.edit(
+            resource,
+            found -> {
+              found.getMetadata().setFinalizers(List.of());
+              return found;
+            });
+        await().untilAsserted(() -> assertThat(resource.get()).isNull());
+        await().untilAsserted(() -> assertThat(forgotten).hasValue(1));
+      } finally {
+        operator.stop();
+      }
+    }
+  }
+
+  /** Keeps the operator from finishing the deletion itself. */
+  private static final class RefusedDeletions implements FaultPlan {
+    @Override
+    public RequestFault onRequest(SeenRequest request) {
+      return request.verb().equals("delete") && !request.plural().equals("pmemcsideployments")
+          ? new RequestFault.Fail(503, RequestFault.Moment.BEFORE)
+          : RequestFault.NONE;
+    }
+  }
+
   private static void createPmem(KubernetesClient client) {
     client.resource(PmemResource.of(PMEM, "deviceMode: lvm")).create();
   }

@@ -28,7 +28,7 @@ public interface ClusterReader<R extends HasMetadata> {
   /** Whether any object of any type was created for the resource. */
   boolean ownsObjects();
 
-  /** The object with the example's type, namespace and name, whoever created it. */
+  /** The object with the example's type, namespace and name, of any owner. */
   <T extends HasMetadata> Optional<T> find(T example);
 
   /**

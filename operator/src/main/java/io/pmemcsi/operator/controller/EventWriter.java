@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Writes events. The name of an event follows from what it says and from the state in which it is
- * said, so that the same announcement, repeated after a crash, meets the event that is there.
+ * said, so that a repetition after a crash gets a conflict with the existing event.
  */
 public final class EventWriter {
 
@@ -43,30 +43,31 @@ public final class EventWriter {
    * Writes an event unless it was written before. An event that cannot be written is logged: it
    * must not keep the driver from being deployed.
    *
-   * @param since tells one occasion from another, for example the time of the last change
+   * @param dedupKey distinguishes one occurrence from another, for example the time of the last
+   *     change
    */
-  public void write(HasMetadata about, EventMessage announcement, String since) {
+  public void write(HasMetadata about, EventMessage message, String dedupKey) {
     try {
-      client.resource(event(about, announcement, since)).create();
+      client.resource(event(about, message, dedupKey)).create();
     } catch (KubernetesClientException e) {
       if (e.getCode() != HTTP_CONFLICT) {
         LOG.atWarn()
             .setCause(e)
             .addKeyValue("resource", about.getMetadata().getName())
-            .addKeyValue("reason", announcement.reason())
+            .addKeyValue("reason", message.reason())
             .log("Event not written.");
       }
     }
   }
 
-  private Event event(HasMetadata about, EventMessage announcement, String since) {
+  private Event event(HasMetadata about, EventMessage message, String dedupKey) {
     var metadata = about.getMetadata();
     String namespace =
         metadata.getNamespace() == null ? CLUSTER_NAMESPACE : metadata.getNamespace();
     String now = clock.instant().truncatedTo(ChronoUnit.SECONDS).toString();
     return new EventBuilder()
         .withNewMetadata()
-        .withName(metadata.getName() + "." + digest(metadata.getUid(), announcement, since))
+        .withName(metadata.getName() + "." + digest(metadata.getUid(), message, dedupKey))
         .withNamespace(namespace)
         .endMetadata()
         .withNewInvolvedObject()
@@ -76,9 +77,9 @@ public final class EventWriter {
         .withName(metadata.getName())
         .withUid(metadata.getUid())
         .endInvolvedObject()
-        .withType(announcement.warning() ? "Warning" : "Normal")
-        .withReason(announcement.reason())
-        .withMessage(cut(announcement.message()))
+        .withType(message.warning() ? "Warning" : "Normal")
+        .withReason(message.reason())
+        .withMessage(cut(message.message()))
         .withNewSource()
         .withComponent(component)
         .endSource()
@@ -92,12 +93,12 @@ public final class EventWriter {
     return message.length() <= MAX_MESSAGE ? message : message.substring(0, MAX_MESSAGE - 1) + "…";
   }
 
-  private static String digest(String uid, EventMessage announcement, String since) {
+  private static String digest(String uid, EventMessage message, String dedupKey) {
     try {
       byte[] hash =
           MessageDigest.getInstance("SHA-256")
               .digest(
-                  String.join("\n", uid, announcement.reason(), announcement.message(), since)
+                  String.join("\n", uid, message.reason(), message.message(), dedupKey)
                       .getBytes(StandardCharsets.UTF_8));
       return HexFormat.of().formatHex(hash, 0, 8);
     } catch (NoSuchAlgorithmException e) {

@@ -24,7 +24,7 @@ record Finalizers<R extends HasMetadata>(List<String> names) {
 
   private static final int UNPROCESSABLE = 422;
 
-  /** Set by the API server when a user wants the objects to be deleted before the resource. */
+  /** Set by the API server when a user deletes in the foreground: objects before the resource. */
   private static final String FOREGROUND = "foregroundDeletion";
 
   boolean on(R resource) {

@@ -75,8 +75,8 @@ record NotOwnedObjects(List<OwnershipLabels> everyKind) {
   private static Optional<HasMetadata> find(
       ObjectRef object, DesiredState desired, KubernetesClient client) {
     return desired.objects().stream()
-        .filter(wanted -> ObjectRef.of(wanted).isSameObjectAs(object))
+        .filter(one -> ObjectRef.of(one).isSameObjectAs(object))
         .findFirst()
-        .flatMap(wanted -> Optional.ofNullable(client.resource(wanted).get()));
+        .flatMap(one -> Optional.ofNullable(client.resource(one).get()));
   }
 }

@@ -37,7 +37,7 @@ public record ComponentState(DriverComponent shown, boolean awaitsPods) {
   /**
    * The pods on the nodes.
    *
-   * @param problem looks for what keeps a pod from getting ready
+   * @param problem finds what keeps a pod from getting ready
    */
   static ComponentState node(
       Optional<DaemonSet> workload,
@@ -71,7 +71,7 @@ public record ComponentState(DriverComponent shown, boolean awaitsPods) {
   /**
    * The pods of the controller.
    *
-   * @param problem looks for what keeps a pod from getting ready
+   * @param problem finds what keeps a pod from getting ready
    */
   static ComponentState controller(
       Optional<Deployment> workload, Supplier<Optional<String>> problem) {
@@ -96,7 +96,7 @@ public record ComponentState(DriverComponent shown, boolean awaitsPods) {
    * The components of a driver whose objects are left as they are. A missing one is shown as long
    * as it existed before.
    *
-   * @param problem looks for what keeps a pod from getting ready
+   * @param problem finds what keeps a pod from getting ready
    */
   static List<ComponentState> leftRunning(
       PmemCSIDeploymentStatus before,

@@ -18,7 +18,7 @@ public record ControllerCertificates(
   /** In place of the name of a secret: OpenShift issues the certificates. */
   static final String OPENSHIFT = "-openshift-";
 
-  /** Where the TLS material of a resource leads to, without a look at the cluster. */
+  /** Where the TLS material of a resource leads to, without reading the cluster. */
   public static Optional<ControllerCertificates> of(TLSMaterial material, PmemNames names) {
     return switch (material) {
       case TLSMaterial.None() -> Optional.empty();

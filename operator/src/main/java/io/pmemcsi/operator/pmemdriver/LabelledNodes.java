@@ -10,7 +10,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cache of nodes that keeps their names and labels only. A node tells much about itself, its
+ * A cache of nodes that keeps their names and labels only. A node reports much about itself, its
  * images above all, and there may be thousands.
  */
 final class LabelledNodes implements ItemStore<Node> {

@@ -20,7 +20,7 @@ final class PodProblem {
   private static final int MAX_WORDS = 400;
   private static final Set<String> NORMAL = Set.of("ContainerCreating", "PodInitializing");
 
-  /** Its message counts seconds; what the container said before is told instead. */
+  /** Its message counts seconds; what the container wrote before is shown instead. */
   private static final String CRASHED = "CrashLoopBackOff";
 
   private PodProblem() {}

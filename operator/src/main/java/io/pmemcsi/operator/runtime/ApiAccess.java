@@ -12,13 +12,13 @@ import java.util.Optional;
 /** The way to the API server. */
 public final class ApiAccess {
 
-  // about a second; who calls tries again anyway, and a wrong address is not to look like a hang
+  // about a second: callers retry anyway, and a wrong address must not appear as a hang
   private static final int RETRIES = 4;
 
   private ApiAccess() {}
 
   /**
-   * A client of one's own.
+   * A new client.
    *
    * @param kubeconfig empty for the service account of the pod, or what the environment says
    */
@@ -45,9 +45,8 @@ public final class ApiAccess {
   }
 
   /**
-   * A client reads a file again when its token has run out, because somebody may have put a new one
-   * there; paths in it count from its folder. What is no file, such as a pipe, can be read only
-   * once.
+   * A client reads a file again when its token has expired, because there may be a new one; paths
+   * in it are relative to its directory. A pipe can be read only once.
    */
   private static Config config(KubeconfigContent kubeconfig) {
     return Files.isRegularFile(kubeconfig.file())

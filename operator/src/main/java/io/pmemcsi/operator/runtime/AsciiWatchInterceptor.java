@@ -13,10 +13,10 @@ import java.nio.charset.CodingErrorAction;
 import java.util.List;
 
 /**
- * Lets a client watch objects with letters outside of ASCII by plain HTTP, as it does where a proxy
- * knows no WebSockets. The client reads each piece of such an answer by itself, with zeros at its
- * end for each further byte of a letter (WatchHTTPManager of 7.8.0): the next event is then no JSON
- * for it, and the watch ends for good. JSON can say the same in ASCII.
+ * Lets a client watch objects with characters outside of ASCII by plain HTTP, as it does where a
+ * proxy knows no WebSockets. The client reads each piece of such an answer by itself, with zeros at
+ * its end for each further byte of a character (WatchHTTPManager of 7.8.0): the next event is then
+ * no JSON for it, and the watch ends for good. JSON can say the same in ASCII.
  */
 final class AsciiWatchInterceptor implements Interceptor {
 
@@ -32,7 +32,7 @@ final class AsciiWatchInterceptor implements Interceptor {
   }
 
   /**
-   * Writes what comes outside of ASCII as JSON does it, of which letters may come in two pieces.
+   * Writes what comes outside of ASCII as JSON does it, of which characters may come in two pieces.
    */
   static final class Escaping {
 
@@ -42,27 +42,30 @@ final class AsciiWatchInterceptor implements Interceptor {
             .onMalformedInput(CodingErrorAction.REPLACE)
             .onUnmappableCharacter(CodingErrorAction.REPLACE);
 
-    private ByteBuffer rest = ByteBuffer.allocate(0);
+    private ByteBuffer incomplete = ByteBuffer.allocate(0);
 
     ByteBuffer escape(ByteBuffer piece) {
-      if (!rest.hasRemaining() && isAscii(piece)) {
+      if (!incomplete.hasRemaining() && isAscii(piece)) {
         return piece;
       }
       ByteBuffer bytes =
-          ByteBuffer.allocate(rest.remaining() + piece.remaining()).put(rest).put(piece).flip();
-      CharBuffer letters = CharBuffer.allocate(bytes.remaining());
-      decoder.decode(bytes, letters, false);
-      rest = bytes;
+          ByteBuffer.allocate(incomplete.remaining() + piece.remaining())
+              .put(incomplete)
+              .put(piece)
+              .flip();
+      CharBuffer characters = CharBuffer.allocate(bytes.remaining());
+      decoder.decode(bytes, characters, false);
+      incomplete = bytes;
       var escaped = new StringBuilder();
-      letters
+      characters
           .flip()
           .chars()
           .forEach(
-              letter -> {
-                if (letter < 0x80) {
-                  escaped.append((char) letter);
+              character -> {
+                if (character < 0x80) {
+                  escaped.append((char) character);
                 } else {
-                  escaped.append("\\u%04x".formatted(letter));
+                  escaped.append("\\u%04x".formatted(character));
                 }
               });
       return US_ASCII.encode(escaped.toString());

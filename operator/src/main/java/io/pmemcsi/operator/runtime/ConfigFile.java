@@ -14,20 +14,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The configuration file, read again whenever its content changes. It is looked at instead of
- * watched: a mounted ConfigMap changes by the swap of a link two folders up, which no watch on the
- * file notices.
+ * The configuration file, read again whenever its content changes. It is polled instead of watched:
+ * a mounted ConfigMap changes by the swap of a link two directories up, which no watch on the file
+ * notices.
  */
 public final class ConfigFile implements Supplier<OperatorConfig>, AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(ConfigFile.class);
-  private static final Duration LOOK = Duration.ofSeconds(1);
+  private static final Duration POLL_INTERVAL = Duration.ofSeconds(1);
 
   private final Path file;
-  private final Thread watcher =
-      Thread.ofVirtual().name("config-file").unstarted(this::keepLooking);
-  private String seen;
-  private boolean untold;
+  private final Thread watcher = Thread.ofVirtual().name("config-file").unstarted(this::poll);
+  private String content;
+  private boolean pending;
   private volatile OperatorConfig config;
   private volatile Optional<String> problem = Optional.empty();
   private volatile Runnable changed = () -> {};
@@ -35,13 +34,13 @@ public final class ConfigFile implements Supplier<OperatorConfig>, AutoCloseable
   /**
    * Reads the file.
    *
-   * @throws FatalException if it cannot be read or says something that has no meaning
+   * @throws FatalException if it cannot be read or has invalid content
    */
   public ConfigFile(Path file) {
     this.file = file;
     try {
-      this.seen = BoundedText.read(file);
-      this.config = ConfigReader.read(seen);
+      this.content = BoundedText.read(file);
+      this.config = ConfigReader.read(content);
     } catch (IOException e) {
       throw new FatalException(
           "configuration file %s cannot be read: %s; correct --config or leave it out"
@@ -52,7 +51,7 @@ public final class ConfigFile implements Supplier<OperatorConfig>, AutoCloseable
     }
   }
 
-  /** Starts to look for changes, and says when there was one. */
+  /** Starts to poll for changes, and reports each. */
   public void onChange(Runnable action) {
     changed = action;
     watcher.start();
@@ -68,33 +67,33 @@ public final class ConfigFile implements Supplier<OperatorConfig>, AutoCloseable
     watcher.interrupt();
   }
 
-  /** Why the file is not what the operator works with, if that is so. */
+  /** Why the operator does not use the current content of the file, if so. */
   public Optional<String> problem() {
     return problem;
   }
 
-  private void keepLooking() {
+  private void poll() {
     try {
       while (true) {
-        Thread.sleep(LOOK);
-        look();
+        Thread.sleep(POLL_INTERVAL);
+        check();
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
   }
 
-  /** Whatever happens, the next change must be seen. */
-  private void look() {
+  /** Catches everything, so that the next change is noticed. */
+  private void check() {
     try {
       String now = BoundedText.read(file);
-      if (!now.equals(seen)) {
+      if (!now.equals(content)) {
         take(ConfigReader.read(now));
-        seen = now;
+        content = now;
       }
-      if (untold) {
+      if (pending) {
         changed.run();
-        untold = false;
+        pending = false;
       }
       problem = Optional.empty();
     } catch (IOException e) {
@@ -102,14 +101,14 @@ public final class ConfigFile implements Supplier<OperatorConfig>, AutoCloseable
     } catch (IllegalArgumentException e) {
       broken(String.valueOf(e.getMessage()));
     } catch (RuntimeException e) {
-      broken("cannot be carried out, and is tried again: " + e);
+      broken("cannot be applied, and is retried: " + e);
     }
   }
 
   private void take(OperatorConfig next) {
     if (!next.equals(config)) {
       config = next;
-      untold = true;
+      pending = true;
       LOG.atInfo().addKeyValue("file", file).log("Configuration changed.");
     }
   }
@@ -119,7 +118,7 @@ public final class ConfigFile implements Supplier<OperatorConfig>, AutoCloseable
       LOG.atError()
           .addKeyValue("file", file)
           .addKeyValue("problem", what)
-          .log("The configuration file is wrong: the configuration from before stays.");
+          .log("The configuration file is invalid: the previous configuration stays.");
     }
     problem = Optional.of(what);
   }

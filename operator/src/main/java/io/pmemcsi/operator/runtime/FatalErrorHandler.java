@@ -11,8 +11,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one way in which a running operator says that it cannot go on: what it would do from then on
- * could do harm. Nobody is told of what breaks because the operator is being closed.
+ * Ends a running operator that cannot continue without doing harm. Errors that are caused by its
+ * own shutdown are ignored.
  */
 final class FatalErrorHandler {
 
@@ -20,41 +20,41 @@ final class FatalErrorHandler {
   private final AtomicBoolean closing = new AtomicBoolean();
 
   /**
-   * Told to somebody.
+   * A handler for one operator.
    *
-   * @param end what to do then; it is called from any thread
+   * @param end how to end it; called from any thread
    */
   FatalErrorHandler(Consumer<FatalException> end) {
     this.end = end;
   }
 
-  /** From now on it is the operator itself that gives everything up. */
+  /** From now on errors are caused by the shutdown. */
   void closing() {
     closing.set(true);
   }
 
   void leaseLost(String name, String namespace) {
-    tell(
+    report(
         new FatalException(
             ("the lease %s in namespace %s is lost, and another replica leads: this one ends at"
-                    + " once, to be started anew; where that happens often, the API server or this"
+                    + " once, to be restarted; where that happens often, the API server or this"
                     + " machine is too slow")
                 .formatted(name, namespace)));
   }
 
-  /** Caches stay as they are then, and the operator would act on what is long past. */
+  /** Its cache would stay as it is, and the operator would act on an outdated state. */
   void informerStopped(SharedIndexInformer<?> informer, @Nullable Throwable failure) {
-    // what fails before that fails the start, which tells of it
+    // an error before that fails the start, which reports it
     if (failure != null && informer.hasSynced()) {
-      tell(
+      report(
           new FatalException(
-              "the watch of %s has ended for good: %s; this operator ends, to be started anew"
+              "the watch of %s has ended for good: %s; this operator ends, to be restarted"
                   .formatted(kind(informer), reason(failure)),
               failure));
     }
   }
 
-  private void tell(FatalException failure) {
+  private void report(FatalException failure) {
     if (!closing.get()) {
       end.accept(failure);
     }

@@ -8,10 +8,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What this replica does about the lease on which replicas agree. When it is lost while the
- * operator runs, somebody else leads from then on, and the process must stop at once, in the middle
- * of whatever it does; when the operator is closed, it is given back, so that nobody has to wait
- * for it to run out.
+ * This replica's side of the leader election. When the lease is lost while the operator runs,
+ * another replica leads, and the process must stop at once; when the operator is closed, the lease
+ * is released, so that no other replica has to wait until it expires.
  */
 final class LeaderLease {
 
@@ -20,20 +19,20 @@ final class LeaderLease {
   private final String namespace;
   private final String identity;
   private final Runnable onLeading;
-  private final FatalErrorHandler breakdown;
+  private final FatalErrorHandler fatal;
   private final AtomicBoolean leading = new AtomicBoolean();
 
   /**
    * The lease in a namespace.
    *
    * @param onLeading what to do when this replica begins to lead
-   * @param breakdown told when the lease is lost
+   * @param fatal called when the lease is lost
    */
-  LeaderLease(String namespace, String identity, Runnable onLeading, FatalErrorHandler breakdown) {
+  LeaderLease(String namespace, String identity, Runnable onLeading, FatalErrorHandler fatal) {
     this.namespace = namespace;
     this.identity = identity;
     this.onLeading = onLeading;
-    this.breakdown = breakdown;
+    this.fatal = fatal;
   }
 
   String identity() {
@@ -43,11 +42,11 @@ final class LeaderLease {
   LeaderCallbacks callbacks() {
     return new LeaderCallbacks(
         this::won,
-        () -> breakdown.leaseLost(OperatorProgram.LEASE, namespace),
+        () -> fatal.leaseLost(OperatorProgram.LEASE, namespace),
         leader -> LOG.atInfo().addKeyValue("leader", leader).log("New leader."));
   }
 
-  void giveBack(KubernetesClient client) {
+  void release(KubernetesClient client) {
     if (!leading.get()) {
       return;
     }
@@ -59,7 +58,7 @@ final class LeaderLease {
         client.resource(current).update();
       }
     } catch (KubernetesClientException e) {
-      LOG.atInfo().addKeyValue("cause", e.getMessage()).log("The lease was not given back.");
+      LOG.atInfo().addKeyValue("cause", e.getMessage()).log("The lease was not released.");
     }
   }
 

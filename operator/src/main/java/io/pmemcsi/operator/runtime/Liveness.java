@@ -11,11 +11,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * Whether a new process would do better than this one: when watches stay broken, or when resources
  * wait and nothing gets done. Either may last a while for good reasons, such as an API server that
- * is being upgraded, which a restart would not mend.
+ * is being upgraded, which a restart would not cure.
  */
 final class Liveness {
 
-  static final Duration PATIENCE = Duration.ofMinutes(10);
+  static final Duration LIMIT = Duration.ofMinutes(10);
 
   private final InstantSource clock;
   private final BooleanSupplier watching;
@@ -26,7 +26,7 @@ final class Liveness {
   private long lastFinished;
 
   /**
-   * Looks at a running operator.
+   * The liveness of a running operator.
    *
    * @param watching whether every watch works
    * @param queued how many resources wait
@@ -40,7 +40,7 @@ final class Liveness {
     this.finished = finished;
   }
 
-  /** Asked every few seconds by whoever may restart this process. */
+  /** Called every few seconds by the liveness probe. */
   synchronized Optional<String> problem() {
     Instant now = clock.instant();
     brokenSince = watching.getAsBoolean() ? null : brokenSince == null ? now : brokenSince;
@@ -48,10 +48,10 @@ final class Liveness {
     boolean stuck = queued.getAsLong() > 0 && done == lastFinished;
     lastFinished = done;
     stuckSince = !stuck ? null : stuckSince == null ? now : stuckSince;
-    if (brokenSince != null && brokenSince.plus(PATIENCE).isBefore(now)) {
+    if (brokenSince != null && brokenSince.plus(LIMIT).isBefore(now)) {
       return Optional.of("watches have been broken since " + brokenSince);
     }
-    if (stuckSince != null && stuckSince.plus(PATIENCE).isBefore(now)) {
+    if (stuckSince != null && stuckSince.plus(LIMIT).isBefore(now)) {
       return Optional.of(
           "%d resources wait, and no run has ended since %s"
               .formatted(queued.getAsLong(), stuckSince));

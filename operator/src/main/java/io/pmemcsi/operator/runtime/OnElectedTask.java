@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What a replica does once when it begins to lead, as often as it takes until it has worked. */
+/** What a replica does once when it becomes the leader, with retries until it succeeds. */
 final class OnElectedTask implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(OnElectedTask.class);
@@ -13,23 +13,23 @@ final class OnElectedTask implements AutoCloseable {
   private static final Duration LONGEST_PAUSE = Duration.ofMinutes(2);
 
   private final String title;
-  private final Runnable duty;
+  private final Runnable task;
   private @Nullable Thread thread;
   private boolean closed;
 
   /**
-   * Something to do.
+   * A task.
    *
    * @param title for the log
    */
-  OnElectedTask(String title, Runnable duty) {
+  OnElectedTask(String title, Runnable task) {
     this.title = title;
-    this.duty = duty;
+    this.task = task;
   }
 
   synchronized void begin() {
     if (thread == null && !closed) {
-      thread = Thread.ofVirtual().name("leader-duty").start(this::doUntilDone);
+      thread = Thread.ofVirtual().name("on-elected").start(this::doUntilDone);
     }
   }
 
@@ -37,12 +37,12 @@ final class OnElectedTask implements AutoCloseable {
     Duration pause = FIRST_PAUSE;
     while (!isClosed()) {
       try {
-        duty.run();
+        task.run();
         return;
       } catch (RuntimeException e) {
         if (!isClosed()) {
-          LOG.atWarn().addKeyValue("duty", title).setCause(e).log("Failed, and is tried again.");
-          rest(pause);
+          LOG.atWarn().addKeyValue("task", title).setCause(e).log("Failed, and is retried.");
+          sleep(pause);
           Duration longer = pause.multipliedBy(2);
           pause = longer.compareTo(LONGEST_PAUSE) < 0 ? longer : LONGEST_PAUSE;
         }
@@ -50,11 +50,11 @@ final class OnElectedTask implements AutoCloseable {
     }
   }
 
-  private static void rest(Duration pause) {
+  private static void sleep(Duration pause) {
     try {
       Thread.sleep(pause);
     } catch (InterruptedException e) {
-      // the end of the program: nobody waits for it
+      // the program ends, and does not wait for this
       Thread.currentThread().interrupt();
     }
   }

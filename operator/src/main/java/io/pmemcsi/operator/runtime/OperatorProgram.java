@@ -344,7 +344,7 @@ public final class OperatorProgram implements AutoCloseable {
     sweep.close();
     config.ifPresent(ConfigFile::close);
     operator.stop();
-    lease.giveBack(client);
+    lease.release(client);
     if (endpoint != null) {
       endpoint.close();
     }

@@ -19,7 +19,7 @@ public final class YamlText {
 
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  // whoever reads the text has limited its size already
+  // the caller has limited the size of the text
   private static final LoadSettings SETTINGS =
       LoadSettings.builder().setCodePointLimit(Integer.MAX_VALUE).build();
 

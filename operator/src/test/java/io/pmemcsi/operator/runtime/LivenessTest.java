@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class LivenessTest {
 
-  private static final Duration LONG = Liveness.PATIENCE.plusSeconds(1);
+  private static final Duration LONG = Liveness.LIMIT.plusSeconds(1);
 
   private Instant now = Instant.EPOCH;
   private boolean watching = true;

@@ -16,7 +16,7 @@ import java.util.TreeMap;
  * @param clusterRoleName an existing role for the accounts of controller pods, in place of the one
  *     that the operator makes
  * @param leaderElectionClusterRoleName the same for what they may do in their own namespace
- * @param kubeletRootDir the kubelet's folder on the nodes
+ * @param kubeletRootDir the kubelet's directory on the nodes
  */
 public record OperatorConfig(
     Map<Sidecar, String> images,

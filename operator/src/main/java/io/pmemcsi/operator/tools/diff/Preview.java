@@ -117,7 +117,7 @@ public final class Preview {
     if (isMistake(block.problem().cause())) {
       throw new FatalException("the operator would refuse it: " + block.problem().message());
     }
-    ResourceDiff rest =
+    ResourceDiff restored =
         block
             .restore()
             .map(
@@ -129,12 +129,12 @@ public final class Preview {
                         (engine, cluster) -> engine.restore(Owner.of(resource), object, cluster)))
             .orElseGet(() -> new ResourceDiff(List.of(own(resource, live)), List.of(), List.of()));
     String verdict =
-        rest.objects().size() == 1
+        restored.objects().size() == 1
             ? "the operator would write nothing: "
             : "the operator would write nothing else: ";
     return new ResourceDiff(
-        rest.objects(),
-        rest.conflicts(),
+        restored.objects(),
+        restored.conflicts(),
         block.problem().message().lines().map(verdict::concat).toList());
   }
 

@@ -34,7 +34,7 @@ public record ResourceDiff(
                 object ->
                     "%s: exists, but was not created for this resource: the operator would write"
                             .formatted(object)
-                        + " nothing until it is gone\n")
+                        + " nothing until it is deleted\n")
             .collect(Collectors.joining());
     return changes
         + refusals

@@ -102,7 +102,7 @@ class UnifiedDiffTest {
             @@ -0,0 +1,1 @@
             +a
             Secret "two" in namespace "ns": exists, but was not created for this resource: the operator \
-            would write nothing until it is gone
+            would write nothing until it is deleted
             something to know
             1 created, 0 changed, 0 deleted and created again, 0 deleted, 1 unchanged
             """);
