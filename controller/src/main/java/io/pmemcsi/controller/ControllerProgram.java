@@ -120,6 +120,9 @@ public final class ControllerProgram implements AutoCloseable {
   }
 
   private void start() {
+    // the probe may ask before everything that it depends on is known
+    var starting = new Readiness.Step("the controller is starting");
+    readiness.add(starting);
     settings.metricsListen().ifPresent(this::serveMetrics);
     CapacitySource source = added(capacitySource());
     metrics.follow(source);
@@ -134,6 +137,7 @@ public final class ControllerProgram implements AutoCloseable {
       startRescheduler(cache);
     }
     serveScheduler(cache, source);
+    starting.done();
     LOG.atInfo()
         .addKeyValue("version", Version.current())
         .addKeyValue("driver", settings.driver())

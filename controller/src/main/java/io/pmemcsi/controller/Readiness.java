@@ -8,8 +8,7 @@ import java.util.function.Supplier;
 /** What has to be true before the controller may be called. */
 final class Readiness {
 
-  private final List<Supplier<Optional<String>>> checks =
-      new CopyOnWriteArrayList<>(List.of(() -> Optional.empty()));
+  private final List<Supplier<Optional<String>>> checks = new CopyOnWriteArrayList<>();
 
   /** Something that is done once. */
   static final class Step implements Supplier<Optional<String>> {

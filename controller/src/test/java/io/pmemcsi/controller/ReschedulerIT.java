@@ -11,8 +11,6 @@ import io.pmemcsi.controller.cluster.ClusterCache;
 import io.pmemcsi.controller.rescheduler.DriverNodes;
 import io.pmemcsi.controller.rescheduler.ElectedRescheduler;
 import io.pmemcsi.controller.rescheduler.Rescheduler;
-import io.pmemcsi.controller.volume.Claim;
-import io.pmemcsi.controller.volume.VolumeClass;
 import io.pmemcsi.testbed.kubernetes.FakeNodes;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -98,20 +96,7 @@ class ReschedulerIT {
   }
 
   private ClusterCache cache() {
-    ClusterCache cache =
-        ClusterCache.start(
-            world.client,
-            new ClusterCache.ClaimListener() {
-              @Override
-              public void changed(String key, Claim claim, Optional<VolumeClass> volumeClass) {
-                // only looked up
-              }
-
-              @Override
-              public void deleted(String key) {
-                // only looked up
-              }
-            });
+    ClusterCache cache = ClusterCache.start(world.client, ClusterCache.ClaimListener.NONE);
     await().until(() -> cache.notReady().isEmpty());
     return cache;
   }

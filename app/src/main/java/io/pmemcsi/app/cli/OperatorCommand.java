@@ -1,6 +1,9 @@
 package io.pmemcsi.app.cli;
 
+import io.fabric8.kubernetes.client.KubernetesClient;
 import io.pmemcsi.app.settings.OperatorSettings;
+import io.pmemcsi.operator.facts.OwnPod;
+import io.pmemcsi.operator.runtime.ApiAccess;
 import io.pmemcsi.operator.runtime.OperatorOptions;
 import io.pmemcsi.operator.runtime.OperatorProgram;
 import java.time.Duration;
@@ -60,9 +63,22 @@ final class OperatorCommand implements Callable<Integer>, HasFlags {
             settings.config());
     ExitHandler ending = new ExitHandler(environment);
     UntilStopped.run(
-        () -> OperatorProgram.start(options, environment.environment(), ending::atOnce),
+        () -> start(options, ending),
         Duration.ZERO,
         () -> {});
     return 0;
+  }
+
+  private AutoCloseable start(OperatorOptions options, ExitHandler ending) {
+    OperatorProgram program =
+        OperatorProgram.start(options, environment.environment(), ending::atOnce);
+    KubernetesClient client = ApiAccess.client(options.kubeconfig());
+    var rescheduler =
+        OperatorRescheduler.start(client, new OwnPod(environment.environment()).namespace());
+    return () -> {
+      rescheduler.close();
+      client.close();
+      program.close();
+    };
   }
 }

@@ -18,6 +18,20 @@ public final class ClusterCache implements VolumeLookup, AutoCloseable {
   /** Gets each change of a claim, after the cache has it. */
   public interface ClaimListener {
 
+    /** For users of the cache who only look up. */
+    ClaimListener NONE =
+        new ClaimListener() {
+          @Override
+          public void changed(String key, Claim claim, Optional<VolumeClass> volumeClass) {
+            // nothing depends on it
+          }
+
+          @Override
+          public void deleted(String key) {
+            // nothing depends on it
+          }
+        };
+
     /**
      * The claim is new, or has changed.
      *

@@ -16,11 +16,8 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,7 +39,7 @@ public final class Rescheduler {
   private final Supplier<List<DriverNodes>> drivers;
   private final Runnable onRescheduled;
   private final Clock clock;
-  private Set<String> waitedBefore = Set.of();
+  private Map<String, Claim> waitedBefore = Map.of();
 
   /**
    * @param onRescheduled called for each claim that was changed
@@ -62,29 +59,30 @@ public final class Rescheduler {
 
   /** Checks all claims once. */
   public void check() {
+    Map<String, Claim> waiting = new HashMap<>();
+    cache.forEachWaiting(waiting::put);
+    Map<String, Claim> waited = new HashMap<>(waiting);
+    waited.entrySet().removeIf(claim -> !claim.getValue().equals(waitedBefore.get(claim.getKey())));
+    waitedBefore = waiting;
+    if (waited.isEmpty()) {
+      return;
+    }
     Map<String, DriverNodes> byName = new HashMap<>();
     drivers.get().forEach(driver -> byName.put(driver.driver().value(), driver));
-    var waiting = new HashSet<String>();
     // one check per node and driver, however many claims wait there
     var verdicts = new HashMap<String, Boolean>();
-    cache.forEachWaiting(
-        (key, claim) -> {
-          Optional<DriverNodes> driver =
-              cache.volumeClass(claim.className()).map(VolumeClass::provisioner).map(byName::get);
-          if (driver.isEmpty()) {
-            return;
-          }
-          String wait = key + " " + claim.selectedNode();
-          waiting.add(wait);
-          if (waitedBefore.contains(wait)) {
-            String question = claim.selectedNode() + " " + driver.get().driver();
-            if (verdicts.computeIfAbsent(
-                question, _ -> needsAnotherNode(claim.selectedNode(), driver.get()))) {
-              reschedule(key, claim);
-            }
-          }
-        });
-    waitedBefore = waiting;
+    waited.forEach(
+        (key, claim) ->
+            cache
+                .volumeClass(claim.className())
+                .map(VolumeClass::provisioner)
+                .map(byName::get)
+                .filter(
+                    driver ->
+                        verdicts.computeIfAbsent(
+                            claim.selectedNode() + " " + driver.driver(),
+                            _ -> needsAnotherNode(claim.selectedNode(), driver)))
+                .ifPresent(_ -> reschedule(key, claim)));
   }
 
   private boolean needsAnotherNode(String node, DriverNodes driver) {

@@ -1,0 +1,35 @@
+package io.pmemcsi.operator.kinds.pmem;
+
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.pmemcsi.api.pmem.PmemCSIDeployment;
+import io.pmemcsi.api.pmem.PmemSettings;
+import io.pmemcsi.api.pmem.TLSMaterial;
+import io.pmemcsi.base.names.DriverName;
+import java.util.HashMap;
+import java.util.Map;
+
+/** Drivers whose resource has no TLS material: the operator reschedules their stuck claims. */
+public final class DriversWithoutController {
+
+  private DriversWithoutController() {}
+
+  /** The labels of the nodes of each such driver. */
+  public static Map<DriverName, Map<String, String>> list(KubernetesClient client) {
+    var drivers = new HashMap<DriverName, Map<String, String>>();
+    for (PmemCSIDeployment resource : client.resources(PmemCSIDeployment.class).list().getItems()) {
+      String name = resource.getMetadata().getName();
+      if (resource.isMarkedForDeletion() || !DriverName.isAllowed(name)) {
+        continue;
+      }
+      try {
+        PmemSettings settings = PmemSettings.of(resource);
+        if (settings.tls() instanceof TLSMaterial.None) {
+          drivers.put(settings.driver(), settings.nodeSelector());
+        }
+      } catch (IllegalArgumentException e) {
+        // an invalid resource; its status says so
+      }
+    }
+    return drivers;
+  }
+}
