@@ -163,8 +163,8 @@ class CertificatesIT {
                 "registry", new Certificates.Issued(good.certificate(), stranger.key())));
     awaitRefused("the key does not belong to the certificate");
 
-    driver.setSpec(TlsSecrets.inline(one, serverName()));
-    awaitRefused("the certificate is not for " + webhookName());
+    driver.setSpec(TlsSecrets.inline(one, webhookName()));
+    awaitRefused("the certificate is not for " + serverName());
 
     driver.setSpec(inline(new Certificates("old", over.minus(Duration.ofDays(1)), over)));
     awaitRefused("the CA certificate \"CN=old\" expired on " + over);
@@ -180,6 +180,29 @@ class CertificatesIT {
     assertThat(driver.status().phase()).isEqualTo("Failed");
     assertThat(condition("CertsVerified")).isEqualTo("False");
     assertThat(driver.objectNames()).isEmpty();
+  }
+
+  /** As the documentation tells users to create it. */
+  @Test
+  void certificateForTheServiceOfTheSchedulerIsEnoughForTheWebhook() {
+    driver.create(
+        TlsSecrets.inline(new Certificates("one"), serverName()) + ", mutatePods: Always");
+
+    driver.awaitPhase("Initializing");
+    assertThat(condition("CertsVerified")).isEqualTo("True");
+    assertThat(
+            client
+                .admissionRegistration()
+                .v1()
+                .mutatingWebhookConfigurations()
+                .withName(H + "-hook")
+                .get()
+                .getWebhooks()
+                .getFirst()
+                .getClientConfig()
+                .getService()
+                .getName())
+        .isEqualTo(H + "-scheduler");
   }
 
   @Test

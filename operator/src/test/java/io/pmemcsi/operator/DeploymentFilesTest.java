@@ -48,7 +48,10 @@ class DeploymentFilesTest {
             apiVersion: pmem-csi.intel.com/v1beta1
             kind: PmemCSIDeployment
             metadata: {name: pmem-csi.intel.com}
-            spec: {deviceMode: %s}
+            spec:
+              deviceMode: %s
+              controllerTLSSecret: pmem-csi-intel-com-controller-secret
+              mutatePods: Never
             """
                 .formatted(deviceMode));
     var facts =

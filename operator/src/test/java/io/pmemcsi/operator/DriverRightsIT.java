@@ -49,6 +49,7 @@ class DriverRightsIT {
       Map.of(
           "persistentvolumes", READ,
           "persistentvolumeclaims", READ + " patch update",
+          "pods", READ,
           "nodes", READ,
           "events", READ + " create patch update",
           "storageclasses.storage.k8s.io", READ,
@@ -71,7 +72,9 @@ class DriverRightsIT {
     ClusterFacts facts =
         new ClusterProbe(sandbox.client()).facts(sandbox.namespace(), InstalledOperator.IMAGE);
     Map<String, String> nodesAtHome = new TreeMap<>(Map.of("pods", "get"));
-    Map<String, String> controllerAtHome = new TreeMap<>(Map.of("pods", READ));
+    Map<String, String> controllerAtHome =
+        new TreeMap<>(
+            Map.of("pods", READ, "leases.coordination.k8s.io", "get create update patch"));
     if (facts.serves(ServedApi.STORAGE_CAPACITY)) {
       String capacities = "csistoragecapacities.storage.k8s.io";
       nodesAtHome.put(capacities, READ + " create update patch delete");

@@ -62,10 +62,7 @@ final class OperatorCommand implements Callable<Integer>, HasFlags {
             settings.leaderElection(),
             settings.config());
     ExitHandler ending = new ExitHandler(environment);
-    UntilStopped.run(
-        () -> start(options, ending),
-        Duration.ZERO,
-        () -> {});
+    UntilStopped.run(() -> start(options, ending), Duration.ZERO, () -> {});
     return 0;
   }
 

@@ -18,16 +18,20 @@ import org.jspecify.annotations.Nullable;
  * The question of a scheduler. Go writes and reads the keys without regard to case.
  *
  * @param names the nodes in question
+ * @param namesText where they stand in the request, if they are given by name
  * @param objects their whole objects, where the scheduler is configured without {@code
  *     nodeCacheCapable}
  */
 record ExtenderArguments(
-    PodVolumes pod, List<String> names, Optional<Map<String, NodeObject>> objects) {
+    PodVolumes pod,
+    List<String> names,
+    Optional<Text> namesText,
+    Optional<Map<String, Text>> objects) {
 
   private static final JsonFactory JSON = new JsonFactory();
 
-  /** Where the JSON text of a node begins and ends in the request. */
-  record NodeObject(int begin, int end) {}
+  /** Where a piece of JSON begins and ends in the request. */
+  record Text(int begin, int end) {}
 
   /** The request lacks the pod or the nodes. */
   static final class IncompleteException extends IOException {
@@ -41,7 +45,8 @@ record ExtenderArguments(
   static ExtenderArguments read(byte[] body) throws IOException {
     PodVolumes pod = null;
     List<String> names = null;
-    Map<String, NodeObject> objects = null;
+    Text namesText = null;
+    Map<String, Text> objects = null;
     try (JsonParser parser = JSON.createParser(body)) {
       if (parser.nextToken() != JsonToken.START_OBJECT) {
         throw new IncompleteException();
@@ -52,7 +57,13 @@ record ExtenderArguments(
         switch (field) {
           case "pod" ->
               pod = value == JsonToken.START_OBJECT ? PodJson.read(parser).volumes("") : null;
-          case "nodenames" -> names = value == JsonToken.START_ARRAY ? names(parser) : null;
+          case "nodenames" -> {
+            if (value == JsonToken.START_ARRAY) {
+              int begin = (int) parser.currentTokenLocation().getByteOffset();
+              names = names(parser);
+              namesText = new Text(begin, (int) parser.currentLocation().getByteOffset());
+            }
+          }
           case "nodes" -> objects = value == JsonToken.START_OBJECT ? objects(parser) : null;
           default -> parser.skipChildren();
         }
@@ -62,13 +73,13 @@ record ExtenderArguments(
       throw new IncompleteException();
     }
     if (names != null) {
-      return new ExtenderArguments(pod, names, Optional.empty());
+      return new ExtenderArguments(pod, names, Optional.ofNullable(namesText), Optional.empty());
     }
     if (objects == null) {
       throw new IncompleteException();
     }
     return new ExtenderArguments(
-        pod, objects.keySet().stream().sorted().toList(), Optional.of(objects));
+        pod, objects.keySet().stream().sorted().toList(), Optional.empty(), Optional.of(objects));
   }
 
   private static List<String> names(JsonParser parser) throws IOException {
@@ -79,8 +90,8 @@ record ExtenderArguments(
     return names;
   }
 
-  private static @Nullable Map<String, NodeObject> objects(JsonParser parser) throws IOException {
-    Map<String, NodeObject> objects = null;
+  private static @Nullable Map<String, Text> objects(JsonParser parser) throws IOException {
+    Map<String, Text> objects = null;
     while (parser.nextToken() == JsonToken.FIELD_NAME) {
       boolean items = parser.currentName().equalsIgnoreCase("items");
       JsonToken value = parser.nextToken();
@@ -89,7 +100,7 @@ record ExtenderArguments(
         while (parser.nextToken() == JsonToken.START_OBJECT) {
           int begin = (int) parser.currentTokenLocation().getByteOffset();
           String name = PodJson.read(parser).volumes("").name();
-          objects.put(name, new NodeObject(begin, (int) parser.currentLocation().getByteOffset()));
+          objects.put(name, new Text(begin, (int) parser.currentLocation().getByteOffset()));
         }
       } else {
         parser.skipChildren();

@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
 public final class ControllerServer implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(ControllerServer.class);
-  private static final int TOTAL_BODY_BYTES = 24 << 20;
+  private static final int TOTAL_BODY_BYTES = 12 << 20;
   private static final int DRAIN_SECONDS = 2;
 
   /** Connections that wait to be accepted: clients reconnect all at once after a restart. */

@@ -127,9 +127,18 @@ public final class Engine {
 
   /** Creates an object if it does not exist; an existing one is not changed. */
   public Outcome restore(Owner owner, HasMetadata object, Cluster cluster) {
+    return write(owner, object, pair -> pair.actual().isEmpty(), cluster);
+  }
+
+  /** Applies one object that exists, and leaves all others alone. */
+  public Outcome overwrite(Owner owner, HasMetadata object, Cluster cluster) {
+    return write(owner, object, pair -> pair.actual().isPresent(), cluster);
+  }
+
+  private Outcome write(Owner owner, HasMetadata object, Predicate<Pair> which, Cluster cluster) {
     var report = new Report();
     find(owner, List.of(object), cluster, report).stream()
-        .filter(pair -> pair.actual().isEmpty())
+        .filter(which)
         .map(pair -> write(pair, cluster))
         .forEach(report::add);
     claimFields(cluster, report);

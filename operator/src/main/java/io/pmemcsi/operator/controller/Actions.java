@@ -68,12 +68,13 @@ final class Actions<R extends HasMetadata> {
     return switch (action) {
       case Plan.Action.Apply apply ->
           guarded(resource, held, () -> apply(resource, apply, cluster));
-      case Plan.Action.Block(Problem problem, Optional<HasMetadata> restore) ->
-          restore
+      case Plan.Action.Block block ->
+          block
+              .restore()
+              .or(block::overwrite)
               .map(
-                  object ->
-                      guarded(resource, held, () -> restore(resource, problem, object, cluster)))
-              .orElseGet(() -> new Result(Optional.empty(), Optional.of(problem)));
+                  object -> guarded(resource, held, () -> repair(resource, block, object, cluster)))
+              .orElseGet(() -> new Result(Optional.empty(), Optional.of(block.problem())));
     };
   }
 
@@ -153,10 +154,14 @@ final class Actions<R extends HasMetadata> {
                 Optional.of(DriftBackoff.INTERVAL)));
   }
 
-  private Result restore(R resource, Problem problem, HasMetadata object, CachedReader<R> cluster) {
+  private Result repair(
+      R resource, Plan.Action.Block block, HasMetadata object, CachedReader<R> cluster) {
+    Problem problem = block.problem();
+    var owner = Owner.of(resource);
     Outcome outcome =
-        engine(cluster.context())
-            .restore(Owner.of(resource), object, backingOff(resource, cluster));
+        block.restore().isPresent()
+            ? engine(cluster.context()).restore(owner, object, backingOff(resource, cluster))
+            : engine(cluster.context()).overwrite(owner, object, backingOff(resource, cluster));
     listener.applied(resource, outcome);
     Problem all =
         outcome.conflicts().isEmpty()

@@ -36,11 +36,17 @@ public interface Plan<R extends HasMetadata> {
      * They stay as they are.
      *
      * @param restore the one that is created again where it is missing
+     * @param overwrite the one that must not stay as it is, where it exists
      */
-    record Block(Problem problem, Optional<HasMetadata> restore) implements Action {
+    record Block(Problem problem, Optional<HasMetadata> restore, Optional<HasMetadata> overwrite)
+        implements Action {
 
       public Block(Problem problem) {
         this(problem, Optional.empty());
+      }
+
+      public Block(Problem problem, Optional<HasMetadata> restore) {
+        this(problem, restore, Optional.empty());
       }
     }
   }

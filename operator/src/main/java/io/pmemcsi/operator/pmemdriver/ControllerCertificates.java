@@ -11,9 +11,14 @@ import java.util.Optional;
  * @param caBundle the authority for the webhook configuration, base64-encoded PEM; empty where it
  *     is not known yet or where OpenShift injects it
  * @param issuedByOpenShift whether OpenShift creates the secret and injects the authority
+ * @param webhookService the service through which the API server calls the webhook, one for whose
+ *     name the certificate is valid; empty if there is none
  */
 public record ControllerCertificates(
-    String secretName, Optional<String> caBundle, boolean issuedByOpenShift) {
+    String secretName,
+    Optional<String> caBundle,
+    boolean issuedByOpenShift,
+    Optional<String> webhookService) {
 
   /** In place of the name of a secret: OpenShift issues the certificates. */
   static final String OPENSHIFT = "-openshift-";
@@ -23,20 +28,29 @@ public record ControllerCertificates(
     return switch (material) {
       case TLSMaterial.None() -> Optional.empty();
       case TLSMaterial.NamedSecret(String name) when name.equals(OPENSHIFT) ->
-          Optional.of(new ControllerCertificates(names.openshiftSecret(), Optional.empty(), true));
+          Optional.of(assumed(names.openshiftSecret(), Optional.empty(), true, names));
       case TLSMaterial.NamedSecret(String name) ->
-          Optional.of(new ControllerCertificates(name, Optional.empty(), false));
+          Optional.of(assumed(name, Optional.empty(), false, names));
       case TLSMaterial.Inline inline ->
           Optional.of(
-              new ControllerCertificates(
-                  names.controllerSecret(), Optional.of(inline.caCert()), false));
+              assumed(names.controllerSecret(), Optional.of(inline.caCert()), false, names));
       case TLSMaterial.Managed _ ->
-          Optional.of(
-              new ControllerCertificates(names.controllerSecret(), Optional.empty(), false));
+          Optional.of(assumed(names.controllerSecret(), Optional.empty(), false, names));
     };
   }
 
+  private static ControllerCertificates assumed(
+      String secretName, Optional<String> caBundle, boolean issuedByOpenShift, PmemNames names) {
+    return new ControllerCertificates(
+        secretName, caBundle, issuedByOpenShift, Optional.of(names.webhookService()));
+  }
+
   ControllerCertificates withBundle(String bundle) {
-    return new ControllerCertificates(secretName, Optional.of(bundle), issuedByOpenShift);
+    return new ControllerCertificates(
+        secretName, Optional.of(bundle), issuedByOpenShift, webhookService);
+  }
+
+  ControllerCertificates calledThrough(Optional<String> service) {
+    return new ControllerCertificates(secretName, caBundle, issuedByOpenShift, service);
   }
 }

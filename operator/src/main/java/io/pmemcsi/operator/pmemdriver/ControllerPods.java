@@ -3,9 +3,12 @@ package io.pmemcsi.operator.pmemdriver;
 import static io.pmemcsi.operator.objects.Rbac.READ;
 import static io.pmemcsi.operator.objects.Rbac.rule;
 
+import io.fabric8.kubernetes.api.model.Affinity;
+import io.fabric8.kubernetes.api.model.AffinityBuilder;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerBuilder;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.IntOrString;
 import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.PodSpecBuilder;
@@ -15,6 +18,8 @@ import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.apps.DeploymentBuilder;
 import io.fabric8.kubernetes.api.model.apps.DeploymentSpec;
 import io.fabric8.kubernetes.api.model.apps.DeploymentSpecBuilder;
+import io.fabric8.kubernetes.api.model.apps.DeploymentStrategy;
+import io.fabric8.kubernetes.api.model.apps.DeploymentStrategyBuilder;
 import io.fabric8.kubernetes.api.model.rbac.PolicyRule;
 import io.pmemcsi.operator.facts.ServedApi;
 import io.pmemcsi.operator.objects.Pods;
@@ -56,6 +61,7 @@ public final class ControllerPods {
   private List<PolicyRule> namespaceRules() {
     var rules = new ArrayList<PolicyRule>();
     rules.add(rule("", "pods", READ));
+    rules.add(rule("coordination.k8s.io", "leases", "get,create,update,patch"));
     if (driver.facts().serves(ServedApi.STORAGE_CAPACITY)) {
       rules.add(rule("storage.k8s.io", "csistoragecapacities", READ));
     }
@@ -64,7 +70,7 @@ public final class ControllerPods {
 
   private static List<PolicyRule> clusterRules() {
     return List.of(
-        rule("", "persistentvolumes,nodes", READ),
+        rule("", "persistentvolumes,nodes,pods", READ),
         rule("", "persistentvolumeclaims", READ + ",patch,update"),
         rule("", "events", READ + ",patch,update,create"),
         rule("storage.k8s.io", "storageclasses,csinodes", READ));
@@ -85,9 +91,38 @@ public final class ControllerPods {
                 new LabelSelectorBuilder()
                     .withMatchLabels(driver.labels().selector(Component.CONTROLLER))
                     .build())
+            .withStrategy(replaceOneByOne())
             .withTemplate(template());
     driver.sizing().controllerReplicas().ifPresent(spec::withReplicas);
     return spec.build();
+  }
+
+  /** A new replica is ready before an old one ends, so that each scheduling attempt is answered. */
+  private static DeploymentStrategy replaceOneByOne() {
+    return new DeploymentStrategyBuilder()
+        .withType("RollingUpdate")
+        .withNewRollingUpdate()
+        .withMaxSurge(new IntOrString(1))
+        .withMaxUnavailable(new IntOrString(0))
+        .endRollingUpdate()
+        .build();
+  }
+
+  /** Replicas prefer different nodes. */
+  private Affinity spread() {
+    return new AffinityBuilder()
+        .withNewPodAntiAffinity()
+        .addNewPreferredDuringSchedulingIgnoredDuringExecution()
+        .withWeight(100)
+        .withNewPodAffinityTerm()
+        .withTopologyKey("kubernetes.io/hostname")
+        .withNewLabelSelector()
+        .withMatchLabels(driver.labels().selector(Component.CONTROLLER))
+        .endLabelSelector()
+        .endPodAffinityTerm()
+        .endPreferredDuringSchedulingIgnoredDuringExecution()
+        .endPodAntiAffinity()
+        .build();
   }
 
   private PodTemplateSpec template() {
@@ -105,6 +140,7 @@ public final class ControllerPods {
         .withServiceAccountName(names.webhooksAccount())
         .withPriorityClassName("system-cluster-critical")
         .withTolerations(Pods.tolerate("NoSchedule"), Pods.tolerate("NoExecute"))
+        .withAffinity(spread())
         .withContainers(container())
         .withVolumes(
             Pods.secret("webhook-cert", certificates.secretName()), Pods.emptyDir("tmp-dir"))
@@ -126,6 +162,7 @@ public final class ControllerPods {
         .withPorts(Pods.port(PmemModel.METRICS_PORT_NAME, PmemModel.METRICS_PORT))
         .withStartupProbe(PmemModel.startup("/metrics/simple", 60))
         .withLivenessProbe(PmemModel.liveness("/metrics/simple"))
+        .withReadinessProbe(Pods.httpProbe("/readyz", PmemModel.METRICS_PORT_NAME, 2, 2))
         .withSecurityContext(Pods.readOnlyRootFilesystem())
         .withResources(driver.sizing().controller())
         .withVolumeMounts(Pods.mount("webhook-cert", "/certs"), Pods.mount("tmp-dir", "/tmp"))

@@ -1,5 +1,6 @@
 package io.pmemcsi.operator.pmemdriver;
 
+import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.IntOrString;
 import io.fabric8.kubernetes.api.model.LabelSelector;
 import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
@@ -10,6 +11,7 @@ import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookC
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfigurationBuilder;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.RuleWithOperationsBuilder;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
+import io.pmemcsi.api.pmem.TLSMaterial;
 import java.util.Map;
 import java.util.Optional;
 
@@ -99,7 +101,7 @@ public final class ControllerServices {
             .withCaBundle(certificates.caBundle().orElse(null))
             .withNewService()
             .withNamespace(driver.facts().namespace())
-            .withName(names.webhookService())
+            .withName(certificates.webhookService().orElseGet(names::webhookService))
             .withPath("/pod/mutate")
             .withPort(443)
             .endService()
@@ -135,6 +137,29 @@ public final class ControllerServices {
                     found.getWebhooks().stream()
                         .anyMatch(webhook -> FAIL.equals(webhook.getFailurePolicy())))
             .isPresent();
+  }
+
+  /**
+   * The webhook as it must become when its certificate cannot be used any more: pods of the whole
+   * cluster would wait for an answer that the API server does not trust.
+   *
+   * @param found as it is now
+   */
+  public static Optional<HasMetadata> relaxed(
+      PmemModel driver, TLSMaterial material, Optional<MutatingWebhookConfiguration> found) {
+    return found
+        .map(configuration -> configuration.getWebhooks().getFirst())
+        .filter(webhook -> FAIL.equals(webhook.getFailurePolicy()))
+        .flatMap(
+            webhook ->
+                ControllerCertificates.of(material, driver.names())
+                    .map(
+                        certificates ->
+                            certificates
+                                .withBundle(webhook.getClientConfig().getCaBundle())
+                                .calledThrough(
+                                    Optional.of(webhook.getClientConfig().getService().getName()))))
+        .map(certificates -> new ControllerServices(driver, certificates).configuration(IGNORE));
   }
 
   private static LabelSelector notIgnored() {

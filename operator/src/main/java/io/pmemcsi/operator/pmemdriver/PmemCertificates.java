@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /**
  * From the TLS material that a resource names to the certificates with which its controller runs.
@@ -165,7 +166,9 @@ public record PmemCertificates(
           check.begins());
     }
     return prepared(
-        certificates.withBundle(TlsFiles.encode(files.authority())),
+        certificates
+            .withBundle(TlsFiles.encode(files.authority()))
+            .calledThrough(webhookService(check)),
         List.of(),
         nameCondition(check),
         check.expires(),
@@ -176,8 +179,8 @@ public record PmemCertificates(
     TlsFiles files = TlsFiles.decode("registry", inline.caCert(), inline.cert(), inline.key());
     var check = CertificateCheck.of(files, serverNames(), now);
     var problems = new ArrayList<>(check.broken());
-    if (!check.missingNames().isEmpty()) {
-      problems.add(missing(check));
+    if (!missing(check).isEmpty()) {
+      problems.add(notFor(missing(check)));
     }
     if (!problems.isEmpty()) {
       return Prepared.notVerified(
@@ -188,7 +191,9 @@ public record PmemCertificates(
       return ofNodes.get();
     }
     return prepared(
-        certificates.withBundle(TlsFiles.encode(files.authority())),
+        certificates
+            .withBundle(TlsFiles.encode(files.authority()))
+            .calledThrough(webhookService(check)),
         List.of(inlineSecret(inline)),
         CERTS_VERIFIED.isTrue(VERIFIED),
         check.expires(),
@@ -271,14 +276,28 @@ public record PmemCertificates(
   }
 
   /** A user's own secret may be meant for other names, so this only warns. */
-  private static DeploymentCondition nameCondition(CertificateCheck check) {
-    return check.missingNames().isEmpty()
+  private DeploymentCondition nameCondition(CertificateCheck check) {
+    return missing(check).isEmpty()
         ? CERTS_VERIFIED.isTrue(VERIFIED)
-        : CERTS_VERIFIED.isFalse(NOT_VERIFIED, missing(check));
+        : CERTS_VERIFIED.isFalse(NOT_VERIFIED, notFor(missing(check)));
   }
 
-  private static String missing(CertificateCheck check) {
-    return "the certificate is not for " + String.join(", ", check.missingNames());
+  /** A certificate for the scheduler's service is enough: the webhook is called through it, too. */
+  private List<String> missing(CertificateCheck check) {
+    return check.missingNames().contains(serviceName(names().schedulerService()))
+        ? check.missingNames()
+        : List.of();
+  }
+
+  private static String notFor(List<String> missing) {
+    return "the certificate is not for " + String.join(", ", missing);
+  }
+
+  /** The service of the webhook if the certificate is valid for it, else that of the scheduler. */
+  private Optional<String> webhookService(CertificateCheck check) {
+    return Stream.of(names().webhookService(), names().schedulerService())
+        .filter(service -> !check.missingNames().contains(serviceName(service)))
+        .findFirst();
   }
 
   /** The names by which the scheduler and the API server call the controller. */

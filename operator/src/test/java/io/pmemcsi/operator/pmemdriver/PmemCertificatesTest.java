@@ -31,7 +31,7 @@ class PmemCertificatesTest {
   private final Instant today = Instant.now().truncatedTo(ChronoUnit.SECONDS);
   private final Certificates tomorrow =
       new Certificates("early", today.plus(ONE), today.plus(ONE.multipliedBy(2)));
-  private final Certificates.Issued server = tomorrow.issue("CN=controller", NAMES);
+  private Certificates.Issued server = tomorrow.issue("CN=controller", NAMES);
 
   @Test
   void secretThatIsNotValidYetIsCheckedAgainWhenItIs() {
@@ -79,6 +79,37 @@ class PmemCertificatesTest {
                   .contains("set the clock of the operator's node right");
             });
     assertThat(early.due()).hasValueSatisfying(due -> assertThat(due).isBefore(today));
+  }
+
+  @Test
+  void theWebhookIsCalledThroughAServiceForWhichTheCertificateIsValid() {
+    assertThat(webhookService(NAMES)).contains("early-example-com-webhook");
+    assertThat(webhookService(NAMES[0])).contains("early-example-com-scheduler");
+    assertThat(webhookService(NAMES[1])).contains("early-example-com-webhook");
+    assertThat(webhookService("127.0.0.1")).isEmpty();
+  }
+
+  @Test
+  void aSecretForTheServiceOfTheSchedulerIsVerified() {
+    assertThat(verified(NAMES[0])).isEqualTo("True");
+    assertThat(verified(NAMES[1])).isEqualTo("False");
+  }
+
+  private Optional<String> webhookService(String... names) {
+    return preparedFor(names).certificates().flatMap(ControllerCertificates::webhookService);
+  }
+
+  private String verified(String... names) {
+    return preparedFor(names).conditions().stream()
+        .filter(condition -> condition.type().equals("CertsVerified"))
+        .findFirst()
+        .orElseThrow()
+        .status();
+  }
+
+  private PmemCertificates.Prepared preparedFor(String... names) {
+    server = tomorrow.issue("CN=controller", names);
+    return prepared("controllerTLSSecret: mine", today.plus(ONE));
   }
 
   private void assertWaits(String spec) {

@@ -67,7 +67,10 @@ final class PmemDesiredState {
     Optional<String> failurePolicy =
         switch (driver.settings().mutatePods()) {
           case ALWAYS ->
-              Optional.of(answering ? ControllerServices.FAIL : ControllerServices.IGNORE);
+              Optional.of(
+                  answering && certificates.webhookService().isPresent()
+                      ? ControllerServices.FAIL
+                      : ControllerServices.IGNORE);
           case TRY -> Optional.of(ControllerServices.IGNORE);
           case NEVER -> Optional.empty();
         };

@@ -196,6 +196,10 @@ public final class PmemKind
     names
         .map(found -> new PmemSettings(found.driver(), resource.getSpec()).tls())
         .ifPresent(material -> secrets(material, names.get(), cluster, secrets));
+    Optional<MutatingWebhookConfiguration> webhook =
+        names.flatMap(
+            found ->
+                cluster.owned(MutatingWebhookConfiguration.class, found.webhookConfiguration()));
     return new PmemObservation(
         facts.get(),
         secrets,
@@ -203,10 +207,9 @@ public final class PmemKind
             .filter(
                 found ->
                     ControllerServices.hasAnswered(
-                        cluster.owned(Deployment.class, found.controller()),
-                        cluster.owned(
-                            MutatingWebhookConfiguration.class, found.webhookConfiguration())))
+                        cluster.owned(Deployment.class, found.controller()), webhook))
             .isPresent(),
+        webhook,
         clock.instant());
   }
 
@@ -245,7 +248,12 @@ public final class PmemKind
       return new PmemPlan(
           certificates
               .failure()
-              .<Action>map(failure -> block(Cause.CERTIFICATES, failure))
+              .<Action>map(
+                  failure ->
+                      new Action.Block(
+                          new Problem(Cause.CERTIFICATES, failure),
+                          Optional.empty(),
+                          ControllerServices.relaxed(driver, settings.tls(), observed.webhook())))
               .orElseGet(
                   () ->
                       new Action.Apply(

@@ -1,6 +1,7 @@
 package io.pmemcsi.operator.kinds.pmem;
 
 import io.fabric8.kubernetes.api.model.Secret;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import java.time.Instant;
 import java.util.Map;
@@ -11,9 +12,14 @@ import java.util.Optional;
  *
  * @param secrets with TLS material, by name
  * @param webhookHasAnswered so that pods may depend on it
+ * @param webhook as it is now
  */
 record PmemObservation(
-    ClusterFacts facts, Map<String, Secret> secrets, boolean webhookHasAnswered, Instant now) {
+    ClusterFacts facts,
+    Map<String, Secret> secrets,
+    boolean webhookHasAnswered,
+    Optional<MutatingWebhookConfiguration> webhook,
+    Instant now) {
 
   PmemObservation {
     secrets = Map.copyOf(secrets);
