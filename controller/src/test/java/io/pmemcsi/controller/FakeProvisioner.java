@@ -1,5 +1,7 @@
 package io.pmemcsi.controller;
 
+import static java.util.Objects.requireNonNull;
+
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResourceBuilder;
 import io.fabric8.kubernetes.api.model.PersistentVolumeBuilder;
@@ -114,9 +116,11 @@ final class FakeProvisioner implements AutoCloseable {
     Map<String, String> annotations = claim.getMetadata().getAnnotations();
     String node =
         annotations == null ? null : annotations.get("volume.kubernetes.io/selected-node");
+    if (node == null) {
+      return;
+    }
     boolean ours =
-        node != null
-            && className.equals(claim.getSpec().getStorageClassName())
+        className.equals(claim.getSpec().getStorageClassName())
             && claim.getSpec().getVolumeName() == null
             && publishing.containsKey(node);
     if (ours && begun.add(claim.getMetadata().getUid() + node)) {
@@ -126,7 +130,7 @@ final class FakeProvisioner implements AutoCloseable {
 
   private void provision(PersistentVolumeClaim claim, String node) {
     try {
-      Quantity size = claim.getSpec().getResources().getRequests().get("storage");
+      Quantity size = requireNonNull(claim.getSpec().getResources().getRequests().get("storage"));
       if (!take(node, ByteQuantity.parse(size.toString()))) {
         refused.incrementAndGet();
         begun.remove(claim.getMetadata().getUid() + node);
@@ -161,7 +165,7 @@ final class FakeProvisioner implements AutoCloseable {
   }
 
   private void publish(String node) {
-    synchronized (publishing.get(node)) {
+    synchronized (requireNonNull(publishing.get(node))) {
       client
           .genericKubernetesResources(CAPACITIES)
           .inNamespace(namespace)

@@ -62,6 +62,7 @@ final class SchedulingWorld implements AutoCloseable {
   FakeProvisioner provisioner;
   ControllerProgram controller;
 
+  @SuppressWarnings("NullAway.Init") // nodes() and controller() set the other parts
   SchedulingWorld(Path certificates) {
     this.certificates = certificates;
     this.certificate = new TestCertificate(certificates);

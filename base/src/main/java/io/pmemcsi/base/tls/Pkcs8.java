@@ -49,7 +49,7 @@ final class Pkcs8 {
     }
     int length = 0;
     for (int i = first & 0x7f; i > 0; i--) {
-      length = length << 8 | der.get() & 0xff;
+      length = (length << 8) | (der.get() & 0xff);
     }
     return length;
   }

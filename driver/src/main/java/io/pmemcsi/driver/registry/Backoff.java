@@ -18,7 +18,7 @@ public record Backoff(Duration first, Duration limit) {
    */
   Duration after(int failures, double random) {
     double doubled = first.toNanos() * Math.pow(2, Math.clamp(failures - 1L, 0, 30));
-    double limited = Math.min(doubled, limit.toNanos());
+    double limited = Math.min(doubled, (double) limit.toNanos());
     return Duration.ofNanos((long) (limited * (0.5 + random / 2)));
   }
 }

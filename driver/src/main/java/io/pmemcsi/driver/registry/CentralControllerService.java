@@ -29,6 +29,7 @@ import io.pmemcsi.driver.device.VolumeId;
 import io.pmemcsi.driver.registry.RegisteredNodes.Answer;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -212,7 +213,7 @@ final class CentralControllerService extends ControllerGrpc.ControllerImplBase {
   }
 
   /** What the nodes say now; of a node that is away what it said last. */
-  private TreeMap<String, Long> volumes() {
+  private NavigableMap<String, Long> volumes() {
     Set<String> all = new TreeSet<>(locations.nodes());
     all.addAll(nodes.names());
     TreeMap<String, Long> volumes = new TreeMap<>();

@@ -26,7 +26,9 @@ final class RegisteredNodes implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(RegisteredNodes.class);
 
-  /** After a restart all nodes come at once: some quick handshakes are better than all slow ones. */
+  /**
+   * After a restart all nodes come at once: some quick handshakes are better than all slow ones.
+   */
   private static final int CONCURRENT_LISTINGS = 8;
 
   private final NodeClient.Connector connector;
@@ -57,7 +59,7 @@ final class RegisteredNodes implements AutoCloseable {
     try {
       Node old = nodes.get(nodeId);
       boolean same = old != null && old.endpoint().equals(endpoint);
-      NodeClient client = same ? old.client() : connector.connect(nodeId, endpoint);
+      NodeClient client = old != null && same ? old.client() : connector.connect(nodeId, endpoint);
       boolean listed = false;
       try {
         client.reconnect();
