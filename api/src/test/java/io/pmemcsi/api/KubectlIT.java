@@ -17,11 +17,11 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What an administrator sees who has kubectl. */
+/** The kinds as users see them with kubectl. */
 @WithKubernetes(controllers = false, perClass = true)
 class KubectlIT {
 
-  /** Discovery is remembered here; what another server served must not count. */
+  /** The discovery cache, separate for each server. */
   @TempDir private static Path cache;
 
   @BeforeAll
@@ -52,7 +52,7 @@ class KubectlIT {
     return await().ignoreExceptions().until(() -> run(cluster, "explain", path), text -> true);
   }
 
-  /** The server itself would drop it, and the user would never know. */
+  /** The server would drop it silently. */
   @Test
   void aMisspeltFieldIsRefused(Cluster cluster, @TempDir Path directory) throws IOException {
     Path file =

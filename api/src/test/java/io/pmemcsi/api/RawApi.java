@@ -22,7 +22,7 @@ final class RawApi {
     this.client = client;
   }
 
-  /** What the server said. */
+  /** The response of the server. */
   record Answer(int status, String body, List<String> warnings) {
     JsonNode json() {
       return JSON.unmarshal(body, JsonNode.class);

@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * A resource out of src/test/resources/resources, with what has to be said about it.
+ * A resource from src/test/resources/resources, with its expected errors.
  *
  * @param file where it stands
  * @param text its YAML
@@ -60,17 +60,17 @@ public record Sample(Path file, String text) {
     return file.getFileName().toString().equals("valid-empty-texts.yaml");
   }
 
-  /** Part of what every API server says, if it knows CEL then beside the rule. */
+  /** Part of the error of every API server, beside the rule if it supports CEL. */
   public Optional<String> server() {
     return comment("# server: ");
   }
 
-  /** What an API server says that knows CEL; and our check always. */
+  /** The error of an API server with CEL, and of our check in any case. */
   public Optional<String> rule() {
     return comment("# rule: ");
   }
 
-  /** Part of what our check says. */
+  /** Part of the error of our check. */
   public String check() {
     return comment("# check: ").or(this::rule).orElseThrow();
   }

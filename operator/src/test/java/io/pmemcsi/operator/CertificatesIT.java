@@ -57,7 +57,7 @@ class CertificatesIT {
   }
 
   @Test
-  void operatorIssuesCertificatesOnceAndThenRests() {
+  void operatorIssuesCertificatesOnceAndThenWritesNothing() {
     driver.create("controllerTLS: {managed: true}");
 
     driver.awaitPhase("Initializing");
@@ -69,12 +69,12 @@ class CertificatesIT {
     assertThat(driver.status().component("Controller")).isPresent();
 
     operator.awaitQuiet();
-    // where a node is left to run the controller, the status goes on to Running with its event
+    // if a node has room for the controller, the status continues to Running with its event
     assertThat(operator.writes())
         .filteredOn(write -> write.startsWith("PATCH"))
         .doesNotHaveDuplicates();
 
-    // other names are served as soon as they are wanted, or as there is somebody to see to it
+    // changed names are served at once, or when the operator starts
     changeNames("one.example.com");
     awaitServed("one.example.com");
     operator.stop();
@@ -83,14 +83,14 @@ class CertificatesIT {
     awaitServed("two.example.com");
     assertThat(notServed("one.example.com")).isPresent();
 
-    // before the authority was made nothing else would be better: it is told, and left
+    // with a clock before the CA's validity the operator reports the problem and issues nothing
     operator.stop();
     Secret issued = secret(H + "-controller-secret");
     operator.withClock(Clock.offset(Clock.systemUTC(), Duration.ofDays(-1))).start();
     await().untilAsserted(() -> assertThat(condition("CertsVerified")).isEqualTo("False"));
     assertThat(driver.events()).contains("CertsNotVerified");
     driver.daemonSet().delete();
-    await("another look").until(() -> driver.daemonSet().get() != null);
+    await("reconciled again").until(() -> driver.daemonSet().get() != null);
     assertThat(secret(H + "-controller-secret").getData()).isEqualTo(issued.getData());
   }
 
@@ -107,7 +107,7 @@ class CertificatesIT {
   }
 
   @Test
-  void missingSecretFailsUntilItComesAndItsChangesAreNoticed() {
+  void missingSecretFailsUntilItIsCreatedAndItsChangesAreObserved() {
     driver.create("controllerTLSSecret: mine");
     driver.awaitPhase("Failed");
     assertThat(driver.status().reason())
@@ -118,7 +118,7 @@ class CertificatesIT {
 
     driver.awaitPhase("Initializing");
     assertThat(decoded(caBundle())).isEqualTo(first.authorityPem());
-    // this certificate was made for other names: that is said, but it is the user's business
+    // this certificate was issued for other names: the operator reports that but uses it
     assertThat(condition("CertsVerified")).isEqualTo("False");
 
     var second = new Certificates("second");
@@ -127,14 +127,14 @@ class CertificatesIT {
     await().untilAsserted(() -> assertThat(decoded(caBundle())).isEqualTo(second.authorityPem()));
   }
 
-  /** Nothing but time changes here, and nobody tells of that. */
+  /** Only time passes here: no event triggers the reconciliation. */
   @Test
-  void secretThatIsNotValidYetIsUsedAsSoonAsItIs() {
+  void secretIsUsedAsSoonAsItsCertificatesBecomeValid() {
     Instant start = Instant.now().truncatedTo(ChronoUnit.SECONDS);
     Instant valid = start.plusSeconds(3);
     var time = new AtomicReference<>(start);
     operator.stop();
-    operator.withClock(new SetClock(time::get)).start();
+    operator.withClock(new FakeClock(time::get)).start();
     var early = new Certificates("early", valid, valid.plus(Duration.ofDays(1)));
     client.resource(TlsSecrets.of(sandbox.namespace(), "mine", early)).create();
     driver.create("controllerTLSSecret: mine");
@@ -147,7 +147,7 @@ class CertificatesIT {
   }
 
   @Test
-  void brokenInlineCertificatesAreRefusedAndNothingIsMade() {
+  void invalidInlineCertificatesAreRejectedAndNothingIsCreated() {
     var one = new Certificates("one");
     Certificates.Issued good = one.issue("CN=controller", serverName(), webhookName());
     Certificates.Issued stranger = new Certificates("other").issue("CN=x");
@@ -206,7 +206,7 @@ class CertificatesIT {
   }
 
   @Test
-  void certificatesOfOpenShiftAreRefusedElsewhere() {
+  void certificatesOfOpenShiftAreRejectedElsewhere() {
     driver.create("controllerTLSSecret: -openshift-");
 
     driver.awaitPhase("Failed");
@@ -229,7 +229,7 @@ class CertificatesIT {
   }
 
   @Test
-  void goodInlineCertificatesAreStoredAndUsed() {
+  void validInlineCertificatesAreStoredAndUsed() {
     var first = new Certificates("first");
     driver.create(inline(first));
 
@@ -240,7 +240,7 @@ class CertificatesIT {
     assertThat(decoded(caBundle())).isEqualTo(first.authorityPem());
     assertThat(TlsCall.failure(decoded(caBundle()), served(), serverName(), Instant.now()))
         .isEmpty();
-    // render tells the same, secret included
+    // render prints the same objects, the Secret included
     var facts =
         ClusterFacts.assumed(
             KubernetesVersion.parse(sandbox.version().toString()),
@@ -264,9 +264,7 @@ class CertificatesIT {
     return TlsSecrets.inline(authority, serverName(), webhookName());
   }
 
-  /**
-   * Nothing stays that was said about certificates which are no longer there or no longer named.
-   */
+  /** Conditions about certificates that were deleted or are no longer referenced are removed. */
   @Test
   void conditionsFollowTheTlsMaterial() {
     driver.create("controllerTLSSecret: mine");
@@ -305,11 +303,11 @@ class CertificatesIT {
   }
 
   /**
-   * A client may know the bundle of before or of after each change, and so may a server. In each
-   * state that is half written, too, the API server reaches the webhook.
+   * During each change, clients and servers may have the old or the new bundle. The API server
+   * reaches the webhook after every single write, too.
    */
   @Test
-  void renewalAndChangeOfTheAuthorityLeaveNobodyOut() {
+  void clientsAndServersStayConnectedDuringCARotation() {
     driver.create("controllerTLS: {managed: true, validityDays: 4, renewBeforeDays: 2}");
     driver.awaitPhase("Initializing");
     var time = new AtomicReference<>(Instant.now());
@@ -339,8 +337,8 @@ class CertificatesIT {
 
       TlsFiles after = served();
       assertThat(decoded(caBundle())).isEqualTo(after.authority());
-      assertTrusted("a client of before and the server of after", before, after, now);
-      assertTrusted("a client of after and the server of before", after, before, now);
+      assertTrusted("the old client and the new server", before, after, now);
+      assertTrusted("the new client and the old server", after, before, now);
       before = after;
       authorities.add(after.authority());
       servers.add(after.certificate());

@@ -34,8 +34,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The operator is killed at every single write and started again: the end is always the same. All
- * points, on the embedded API.
+ * Kills the operator at every single write and restarts it: the final state is always the same.
+ * Uses the embedded API.
  */
 class CrashIT {
 
@@ -43,7 +43,7 @@ class CrashIT {
   private static final int SEEDS = CAMPAIGN ? 2_000 : 2;
   private static final int AT_ONCE = 6;
   private static final Duration LIMIT = Duration.ofMinutes(2);
-  private static final String NAMESPACE = EmbeddedWorld.NAMESPACE;
+  private static final String NAMESPACE = EmbeddedTestbed.NAMESPACE;
   private static final String NAME = "crash.example.com";
   private static final String H = "crash-example-com";
 
@@ -71,8 +71,8 @@ class CrashIT {
         labels: {team: b}
       """;
 
-  /** What an undisturbed life looks like: states, and how many writes lead to each. */
-  private record Life(
+  /** The states of a lifecycle without faults, and the number of writes that lead to each. */
+  private record Lifecycle(
       int creation,
       Map<String, String> created,
       int update,
@@ -80,18 +80,18 @@ class CrashIT {
       int restoration,
       int deletion) {
 
-    static Life live() {
-      try (var world = new World()) {
-        world.embedded.start();
-        int creation = world.writesAfter(world::create, () -> world.settled(1));
-        Map<String, String> created = world.snapshot();
-        int update = world.writesAfter(world::update, () -> world.settled(2));
-        Map<String, String> updated = world.snapshot();
-        int restoration = world.writesAfter(world::restore, () -> world.settled(3));
-        assertThat(world.snapshot()).isEqualTo(created);
-        int deletion = world.writesAfter(world::delete, world::gone);
-        assertThat(world.snapshot()).isEmpty();
-        return new Life(creation, created, update, updated, restoration, deletion);
+    static Lifecycle run() {
+      try (var testbed = new Testbed()) {
+        testbed.embedded.start();
+        int creation = testbed.writesAfter(testbed::create, () -> testbed.settled(1));
+        Map<String, String> created = testbed.snapshot();
+        int update = testbed.writesAfter(testbed::update, () -> testbed.settled(2));
+        Map<String, String> updated = testbed.snapshot();
+        int restoration = testbed.writesAfter(testbed::restore, () -> testbed.settled(3));
+        assertThat(testbed.snapshot()).isEqualTo(created);
+        int deletion = testbed.writesAfter(testbed::delete, testbed::isDeleted);
+        assertThat(testbed.snapshot()).isEmpty();
+        return new Lifecycle(creation, created, update, updated, restoration, deletion);
       }
     }
 
@@ -100,17 +100,17 @@ class CrashIT {
     }
   }
 
-  private static Life life;
+  private static Lifecycle lifecycle;
 
   @BeforeAll
-  static void live() {
-    life = Life.live();
-    assertThat(life.created()).hasSizeGreaterThan(20);
-    assertThat(life.updated().keySet()).noneMatch(name -> name.startsWith("Deployment"));
-    assertThat(life.deletion()).isGreaterThan(20);
+  static void run() {
+    lifecycle = Lifecycle.run();
+    assertThat(lifecycle.created()).hasSizeGreaterThan(20);
+    assertThat(lifecycle.updated().keySet()).noneMatch(name -> name.startsWith("Deployment"));
+    assertThat(lifecycle.deletion()).isGreaterThan(20);
   }
 
-  /** What the operator that comes after a dead one sees of the cluster. */
+  /** The events that the next operator receives after a crash. */
   enum Events {
     MISSED,
     LATE;
@@ -125,97 +125,104 @@ class CrashIT {
   }
 
   /**
-   * One life per number: it is created, changed to something smaller and back, and deleted, and
-   * each time the operator dies after the write of that number, if there is one, and with number 0
-   * before it has written anything. To die before a write is to die after the one before it, so
-   * these are all states in which an operator can die.
+   * One lifecycle per number: the resource is created, updated, restored and deleted. Each time the
+   * operator is killed after the write with that number, if there is one; with number 0 before its
+   * first write. A crash before a write equals one after the previous write, so these are all
+   * states that a crash can leave.
    *
-   * @param first what the next operator sees: events get lost, or come late and more than once all
-   *     the time, by turns; a campaign tries both at each write
+   * @param first whether the next operator misses events or receives them late and repeatedly, in
+   *     turn; a campaign tries both at each write
    */
   @ParameterizedTest
   @MethodSource("turns")
-  void everyLifeGoesThroughTheSameStatesWhereverItIsInterrupted(Events first) {
+  void lifecycleReachesTheSameStatesWhereverTheOperatorIsKilled(Events first) {
     atEach(
-        IntStream.rangeClosed(0, life.longest()),
+        IntStream.rangeClosed(0, lifecycle.longest()),
         n -> {
           Events events = first.by(n);
           String point = "killed after write %d, events %s".formatted(n, events);
-          try (var world = new World()) {
+          try (var testbed = new Testbed()) {
             if (events == Events.LATE) {
-              world.embedded.faults().follow(new RandomFaults(n, 0, 150));
+              testbed.embedded.faults().follow(new RandomFaults(n, 0, 150));
             }
-            world.embedded.start();
-            world.live(n <= life.creation(), n, events, world::create, () -> world.settled(1));
+            testbed.embedded.start();
+            testbed.run(
+                n <= lifecycle.creation(), n, events, testbed::create, () -> testbed.settled(1));
             await("created, " + point)
                 .atMost(LIMIT)
-                .untilAsserted(() -> assertThat(world.snapshot()).isEqualTo(life.created()));
-            assertThat(world.events()).as(point).containsExactly("NewDeployment");
+                .untilAsserted(() -> assertThat(testbed.snapshot()).isEqualTo(lifecycle.created()));
+            assertThat(testbed.events()).as(point).containsExactly("NewDeployment");
 
-            world.live(n <= life.update(), n, events, world::update, () -> world.settled(2));
+            testbed.run(
+                n <= lifecycle.update(), n, events, testbed::update, () -> testbed.settled(2));
             await("changed, " + point)
                 .atMost(LIMIT)
-                .untilAsserted(() -> assertThat(world.snapshot()).isEqualTo(life.updated()));
+                .untilAsserted(() -> assertThat(testbed.snapshot()).isEqualTo(lifecycle.updated()));
 
-            world.live(n <= life.restoration(), n, events, world::restore, () -> world.settled(3));
+            testbed.run(
+                n <= lifecycle.restoration(),
+                n,
+                events,
+                testbed::restore,
+                () -> testbed.settled(3));
             await("changed back, " + point)
                 .atMost(LIMIT)
-                .untilAsserted(() -> assertThat(world.snapshot()).isEqualTo(life.created()));
+                .untilAsserted(() -> assertThat(testbed.snapshot()).isEqualTo(lifecycle.created()));
 
-            world.live(n <= life.deletion(), n, events, world::delete, world::gone);
+            testbed.run(n <= lifecycle.deletion(), n, events, testbed::delete, testbed::isDeleted);
             await("deleted, " + point)
                 .atMost(LIMIT)
-                .untilAsserted(() -> assertThat(world.snapshot()).isEmpty());
+                .untilAsserted(() -> assertThat(testbed.snapshot()).isEmpty());
           }
         });
   }
 
-  /** Somebody else makes an object in the last moment, and the operator dies right after. */
+  /** A user creates an object during the apply, and the operator crashes right after. */
   @Test
-  void foreignObjectIsNeverAdoptedWhereverItAppears() {
-    List<HasMetadata> wanted;
-    try (var world = new World()) {
-      wanted =
+  void objectThatIsNotOwnedIsNeverAdopted() {
+    List<HasMetadata> desired;
+    try (var testbed = new Testbed()) {
+      desired =
           new Rendering()
               .objects(
                   new Rendering().read(FULL),
-                  new ClusterProbe(world.client()).facts(NAMESPACE, EmbeddedWorld.IMAGE));
+                  new ClusterProbe(testbed.client()).facts(NAMESPACE, EmbeddedTestbed.IMAGE));
     }
-    assertThat(wanted).hasSizeGreaterThan(15);
+    assertThat(desired).hasSizeGreaterThan(15);
     atEach(
-        IntStream.rangeClosed(1, wanted.size()),
+        IntStream.rangeClosed(1, desired.size()),
         n -> {
-          HasMetadata foreign = wanted.get(n - 1);
-          try (var world = new World()) {
-            var faults = world.embedded.faults();
+          HasMetadata notOwned = desired.get(n - 1);
+          try (var testbed = new Testbed()) {
+            var faults = testbed.embedded.faults();
             var appearing = new AtomicBoolean();
             var appeared = new CountDownLatch(1);
             faults.onWrite(
                 write -> {
                   if (!write.verb().equals("create")
-                      || !write.plural().equals(foreign.getPlural())
+                      || !write.plural().equals(notOwned.getPlural())
                       || !PmemKind.FIELD_MANAGER.equals(write.query().get("fieldManager"))) {
                     return;
                   }
                   if (appearing.compareAndSet(false, true)) {
-                    world.client().resource(foreign).create();
+                    testbed.client().resource(notOwned).create();
                     faults.cutOffAtWrite(2, Moment.AFTER);
                     appeared.countDown();
                   } else {
-                    // objects are created concurrently: this one may be it
+                    // objects are created concurrently: this request may be the one for the object
                     awaitLatch(appeared);
                   }
                 });
-            world.embedded.start();
-            world.create();
+            testbed.embedded.start();
+            testbed.create();
             await().atMost(LIMIT).until(() -> appeared.getCount() == 0);
-            world.embedded.stop();
+            testbed.embedded.stop();
             faults.clear();
-            world.embedded.start();
-            await(foreign.getKind())
+            testbed.embedded.start();
+            await(notOwned.getKind())
                 .atMost(LIMIT)
-                .untilAsserted(() -> assertThat(world.phase()).isEqualTo("Failed"));
-            HasMetadata kept = world.client().resource(foreign).get();
+                .untilAsserted(() -> assertThat(testbed.phase()).isEqualTo("Failed"));
+            HasMetadata kept = testbed.client().resource(notOwned).get();
             assertThat(kept.getMetadata().getOwnerReferences()).isEmpty();
             assertThat(kept.getMetadata().getManagedFields())
                 .noneMatch(entry -> PmemKind.FIELD_MANAGER.equals(entry.getManager()));
@@ -231,7 +238,7 @@ class CrashIT {
     }
   }
 
-  /** Several at once: each spends most of its time waiting. */
+  /** Runs several at once: each one mostly waits. */
   private static void atEach(IntStream numbers, IntConsumer point) {
     try (var threads = Executors.newFixedThreadPool(AT_ONCE)) {
       List<Future<?>> points =
@@ -252,41 +259,41 @@ class CrashIT {
 
   @ParameterizedTest
   @MethodSource("seeds")
-  void failingRequestsAndLateOrRepeatedEventsDoNotChangeTheEnd(long seed) {
-    try (var world = new World()) {
-      world.embedded.start();
-      world.embedded.faults().follow(new RandomFaults(seed, 150, 150));
-      world.retrying(world::create);
-      world.retrying(world::update);
+  void failedRequestsAndLateOrRepeatedEventsDoNotChangeTheFinalState(long seed) {
+    try (var testbed = new Testbed()) {
+      testbed.embedded.start();
+      testbed.embedded.faults().follow(new RandomFaults(seed, 150, 150));
+      testbed.retrying(testbed::create);
+      testbed.retrying(testbed::update);
       await("seed " + seed)
           .ignoreExceptions()
-          .untilAsserted(() -> assertThat(world.snapshot()).isEqualTo(life.updated()));
-      world.retrying(world::delete);
+          .untilAsserted(() -> assertThat(testbed.snapshot()).isEqualTo(lifecycle.updated()));
+      testbed.retrying(testbed::delete);
       await("deleted, seed " + seed)
           .ignoreExceptions()
           .untilAsserted(
               () -> {
-                assertThat(world.gone()).isTrue();
-                assertThat(world.snapshot()).isEmpty();
+                assertThat(testbed.isDeleted()).isTrue();
+                assertThat(testbed.snapshot()).isEmpty();
               });
     }
   }
 
-  /** Worse than any server: events vanish and change places until the caches are filled anew. */
+  /** Worse than any server: events are lost and reordered until the caches list again. */
   @ParameterizedTest
   @MethodSource("seeds")
-  void lostAndReorderedEventsDoNotChangeTheEndOnceTheWatchesAreRenewed(long seed) {
-    try (var world = new World()) {
-      world.embedded.start();
-      world.embedded.faults().follow(RandomFaults.lossy(seed, 0, 300));
-      world.create();
-      world.retrying(world::update);
-      // long enough to act on what it sees, short enough to be in the middle of it
+  void lostAndReorderedEventsDoNotChangeTheFinalStateAfterARelist(long seed) {
+    try (var testbed = new Testbed()) {
+      testbed.embedded.start();
+      testbed.embedded.faults().follow(RandomFaults.lossy(seed, 0, 300));
+      testbed.create();
+      testbed.retrying(testbed::update);
+      // long enough to start the reconciliation, short enough to interrupt it
       await().pollDelay(Duration.ofMillis(300)).until(() -> true);
-      world.embedded.renewWatches();
+      testbed.embedded.renewWatches();
 
       await("seed " + seed)
-          .untilAsserted(() -> assertThat(world.snapshot()).isEqualTo(life.updated()));
+          .untilAsserted(() -> assertThat(testbed.snapshot()).isEqualTo(lifecycle.updated()));
     }
   }
 
@@ -295,32 +302,32 @@ class CrashIT {
   }
 
   @Test
-  void missedEventsAreMadeUpForWhenTheWatchIsRenewed() {
-    try (var world = new World()) {
-      world.embedded.start();
-      world.create();
-      await().ignoreExceptions().atMost(LIMIT).until(() -> world.settled(1));
-      world.embedded.awaitQuiet();
-      world.embedded.renewWatches();
-      world.client().apps().daemonSets().inNamespace(NAMESPACE).withName(H + "-node").delete();
+  void missedEventsAreRecoveredByARelist() {
+    try (var testbed = new Testbed()) {
+      testbed.embedded.start();
+      testbed.create();
+      await().ignoreExceptions().atMost(LIMIT).until(() -> testbed.settled(1));
+      testbed.embedded.awaitQuiet();
+      testbed.embedded.renewWatches();
+      testbed.client().apps().daemonSets().inNamespace(NAMESPACE).withName(H + "-node").delete();
 
-      await().untilAsserted(() -> assertThat(world.snapshot()).isEqualTo(life.created()));
+      await().untilAsserted(() -> assertThat(testbed.snapshot()).isEqualTo(lifecycle.created()));
     }
   }
 
-  /** One resource on an embedded cluster, and what happens to it. */
-  private record World(EmbeddedWorld embedded) implements AutoCloseable {
+  /** One resource on an embedded cluster. */
+  private record Testbed(EmbeddedTestbed embedded) implements AutoCloseable {
 
-    World() {
-      this(new EmbeddedWorld());
+    Testbed() {
+      this(new EmbeddedTestbed());
     }
 
     KubernetesClient client() {
       return embedded.client();
     }
 
-    /** Something that a user does, and the operator's answer, with or without an interruption. */
-    void live(boolean killed, int number, Events events, Runnable action, BooleanSupplier done) {
+    /** Runs an action of a user and waits for the operator, which a crash may interrupt. */
+    void run(boolean killed, int number, Events events, Runnable action, BooleanSupplier done) {
       embedded.awaitQuiet();
       if (killed) {
         killAfterWrite(number, action, done);
@@ -331,20 +338,21 @@ class CrashIT {
       } else {
         action.run();
       }
-      awaitThat("done with it: write %d, events %s".formatted(number, events), done);
+      awaitThat("reconciled: write %d, events %s".formatted(number, events), done);
     }
 
     private void awaitThat(String what, BooleanSupplier reached) {
       try {
         await(what).ignoreExceptions().atMost(LIMIT).until(reached::getAsBoolean);
       } catch (ConditionTimeoutException e) {
-        throw new AssertionError("%s; %s".formatted(e.getMessage(), embedded.situation()), e);
+        throw new AssertionError(
+            "%s; %s".formatted(e.getMessage(), embedded.describeRequests()), e);
       }
     }
 
     /**
-     * The user's own write is the first one, and starts the operator's work. What the operator
-     * writes before it, on a machine so busy that it only seemed quiet, does not count.
+     * The user's write comes first and triggers the reconciliation. Earlier writes of the operator,
+     * which a busy machine may have delayed, do not count.
      */
     private void killAfterWrite(int number, Runnable action, BooleanSupplier done) {
       Faults faults = embedded.faults();
@@ -360,13 +368,13 @@ class CrashIT {
             }
           });
       action.run();
-      // a run may need one write less than another, when two changes are seen at once
+      // a reconciliation may need one write less when it observes two changes at once
       awaitThat("at write " + number, () -> faults.isCutOff() || done.getAsBoolean());
       embedded.stop();
       faults.release();
     }
 
-    /** An operator at rest writes to the resource only its status. */
+    /** An idle operator writes only the status of the resource. */
     private static boolean isOfTheUser(SeenRequest write) {
       return write.plural().equals(HasMetadata.getPlural(PmemCSIDeployment.class))
           && write.subresource().isEmpty();
@@ -375,7 +383,7 @@ class CrashIT {
     private void startMissingEvents(int seed) {
       embedded.faults().follow(RandomFaults.lossy(seed, 0, 300));
       embedded.start();
-      // long enough to act on what it sees, short enough to be in the middle of it
+      // long enough to start the reconciliation, short enough to interrupt it
       await().pollDelay(Duration.ofMillis(200)).until(() -> true);
       embedded.renewWatches();
     }
@@ -417,7 +425,7 @@ class CrashIT {
       client().resources(PmemCSIDeployment.class).withName(NAME).delete();
     }
 
-    boolean gone() {
+    boolean isDeleted() {
       return client().resources(PmemCSIDeployment.class).withName(NAME).get() == null;
     }
 
@@ -447,7 +455,7 @@ class CrashIT {
       return Snapshot.of(client(), NAMESPACE, H, NAME);
     }
 
-    /** How many writes of the operator follow on one of the user. */
+    /** The number of writes of the operator after one of the user. */
     int writesAfter(Runnable action, BooleanSupplier done) {
       int before = embedded.writes();
       action.run();

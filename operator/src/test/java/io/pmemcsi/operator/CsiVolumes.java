@@ -7,12 +7,12 @@ import io.fabric8.kubernetes.api.model.storage.VolumeAttachment;
 import io.fabric8.kubernetes.api.model.storage.VolumeAttachmentBuilder;
 import java.util.Map;
 
-/** What in a cluster shows that a driver is needed. */
+/** Objects that show that a driver is in use. */
 public final class CsiVolumes {
 
   private CsiVolumes() {}
 
-  /** One that stays when its claim goes: nobody is there to delete it. */
+  /** Retained when its claim is deleted: no provisioner runs that could delete it. */
   public static PersistentVolume volume(String name, String driver) {
     return new PersistentVolumeBuilder()
         .withNewMetadata()

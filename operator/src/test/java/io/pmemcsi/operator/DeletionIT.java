@@ -21,9 +21,9 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What becomes of a driver whose resource is deleted, on a real control plane. */
+/** Deletion of a PmemCSIDeployment on a real control plane. */
 @WithKubernetes(perClass = true)
-class DeletionIT extends OneOperator {
+class DeletionIT extends SharedOperator {
 
   private TestDriver driver;
 
@@ -35,19 +35,19 @@ class DeletionIT extends OneOperator {
   }
 
   @Test
-  void driverWithoutVolumesGoesWithAllItsObjects() {
+  void driverWithoutVolumesIsDeletedWithAllItsObjects() {
     driver.create("controllerTLS: {managed: true}");
     driver.awaitPhase("Initializing");
 
     driver.self().delete();
 
-    driver.awaitGone();
+    driver.awaitDeleted();
     assertThat(driver.objectNames()).isEmpty();
   }
 
-  /** As the status of a workload is while its pods come and go. */
+  /** As the status of a workload changes while its pods terminate. */
   @Test
-  void objectThatChangesJustBeforeItGoesIsNoError() {
+  void objectThatChangesJustBeforeItsDeletionIsNoError() {
     driver.create("");
     driver.awaitPhase("Initializing");
     double errors = operator.errors("PmemCSIDeployment");
@@ -63,7 +63,7 @@ class DeletionIT extends OneOperator {
 
     driver.self().delete();
 
-    driver.awaitGone();
+    driver.awaitDeleted();
     operator.awaitHook();
     assertThat(driver.objectNames()).isEmpty();
     assertThat(operator.errors("PmemCSIDeployment")).isEqualTo(errors);
@@ -92,7 +92,7 @@ class DeletionIT extends OneOperator {
         client.pods().inNamespace(sandbox.namespace()).withName(pod.getMetadata().getName()),
         found -> new PodBuilder(found).editMetadata().withFinalizers().endMetadata().build());
 
-    driver.awaitGone();
+    driver.awaitDeleted();
     assertThat(driver.objectNames()).isEmpty();
   }
 
@@ -123,7 +123,7 @@ class DeletionIT extends OneOperator {
   @EnumSource(
       value = DeletionPropagation.class,
       names = {"BACKGROUND", "FOREGROUND"})
-  void volumesHoldTheDriverBackAndItIsLookedAfterMeanwhile(DeletionPropagation propagation) {
+  void volumesBlockTheDeletionAndTheDriverIsStillReconciled(DeletionPropagation propagation) {
     driver.create("");
     driver.awaitPhase("Initializing");
     PersistentVolume volume = createVolume();
@@ -141,16 +141,16 @@ class DeletionIT extends OneOperator {
                                 .contains("pmem-csi.intel.com/force-deletion=true")));
     assertThat(driver.events()).contains("DeletionHeld");
     driver.daemonSet().delete();
-    await("is made again").until(() -> driver.daemonSet().get() != null);
+    await("is recreated").until(() -> driver.daemonSet().get() != null);
 
     client.resource(volume).delete();
 
-    driver.awaitGone();
+    driver.awaitDeleted();
     assertThat(driver.objectNames()).isEmpty();
   }
 
   @Test
-  void annotationForcesTheRemoval() {
+  void annotationForcesTheDeletion() {
     driver.create("");
     driver.awaitPhase("Initializing");
     createVolume();
@@ -163,25 +163,25 @@ class DeletionIT extends OneOperator {
                 .getMetadata()
                 .setAnnotations(Map.of("pmem-csi.intel.com/force-deletion", "true")));
 
-    driver.awaitGone();
+    driver.awaitDeleted();
     assertThat(driver.objectNames()).isEmpty();
   }
 
   @Test
-  void immediatePolicyDoesNotAsk() {
+  void immediatePolicyIgnoresVolumes() {
     driver.create("deletionPolicy: Immediate");
     driver.awaitPhase("Initializing");
     createVolume();
 
     driver.self().delete();
 
-    driver.awaitGone();
+    driver.awaitDeleted();
     assertThat(driver.objectNames()).isEmpty();
   }
 
   @Test
-  void volumesOfSomebodyElseDoNotHoldAResourceThatHasMadeNothing() {
-    CSIDriver foreign =
+  void volumesOfADriverThatIsNotOwnedDoNotBlockTheDeletion() {
+    CSIDriver notOwned =
         sandbox.create(
             new CSIDriverBuilder()
                 .withNewMetadata()
@@ -196,13 +196,13 @@ class DeletionIT extends OneOperator {
 
     driver.self().delete();
 
-    driver.awaitGone();
-    assertThat(client.resource(foreign).get()).isNotNull();
+    driver.awaitDeleted();
+    assertThat(client.resource(notOwned).get()).isNotNull();
   }
 
-  /** The documented way out when there is no operator any more. */
+  /** The documented procedure when no operator runs any more. */
   @Test
-  void withoutAnOperatorTheFinalizerCanBeTakenOffByHand() {
+  void withoutAnOperatorAUserCanRemoveTheFinalizer() {
     driver.create("");
     driver.awaitPhase("Initializing");
     operator.stop();
@@ -211,8 +211,8 @@ class DeletionIT extends OneOperator {
 
     driver.edit(resource -> resource.getMetadata().setFinalizers(List.of()));
 
-    driver.awaitGone();
-    // the garbage collector looks for new kinds every half minute
+    driver.awaitDeleted();
+    // the garbage collector discovers new kinds every 30 seconds
     await()
         .atMost(Duration.ofMinutes(3))
         .untilAsserted(() -> assertThat(driver.objectNames()).isEmpty());

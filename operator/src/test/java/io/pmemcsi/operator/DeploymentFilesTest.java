@@ -20,8 +20,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Keeps the files for an installation without the operator up to date. A folder serves its version
- * of Kubernetes and all later ones up to the next folder.
+ * Keeps the files for an installation without the operator up to date. A directory serves its
+ * version of Kubernetes and all later ones up to the next directory.
  */
 class DeploymentFilesTest {
 
@@ -71,14 +71,14 @@ class DeploymentFilesTest {
   }
 
   @Test
-  void noFileIsLeftFromAnEarlierRelease() throws IOException {
+  void noFileOfAPreviousReleaseIsLeft() throws IOException {
     try (Stream<Path> files = Files.walk(DEPLOY)) {
       assertThat(
               files
                   .filter(Files::isRegularFile)
                   .map(file -> DEPLOY.relativize(file).toString())
                   .filter(file -> file.startsWith("kubernetes-")))
-          .as("files of deploy/ that nothing writes any more are to be deleted by hand")
+          .as("no generator writes these files of deploy/ any more: delete them")
           .isSubsetOf(
               VERSIONS.stream()
                   .flatMap(

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * A real server refuses evictions for a disruption budget only while pods run; hollow nodes cannot
- * mount CSI volumes, so that here pods run on paper.
+ * mount CSI volumes, so the pods here run on fake nodes.
  */
 @WithKubernetes
 class DisruptionBudgetIT {
@@ -22,15 +22,15 @@ class DisruptionBudgetIT {
   private static final Draining IMPATIENT = new Draining(2, 1, 600, 600, null);
 
   @Test
-  void budgetPausesTheRollOutUntilItIsGone(Sandbox sandbox) {
-    try (var nodes = FakeNodes.create(sandbox.cluster(), 2, DrainingStage.labels(ID)).runPods()) {
-      var stage = DrainingStage.set(sandbox, ID, nodes.names()).sparingOperators();
-      HasMetadata budget = stage.budget("web-budget");
-      stage.settle();
-      stage.changeTemplate();
+  void disruptionBudgetPausesTheRolloutUntilItIsDeleted(Sandbox sandbox) {
+    try (var nodes = FakeNodes.create(sandbox.cluster(), 2, DrainingFixture.labels(ID)).runPods()) {
+      var fixture = DrainingFixture.set(sandbox, ID, nodes.names()).withoutCrashes();
+      HasMetadata budget = fixture.budget("web-budget");
+      fixture.settle();
+      fixture.changeTemplate();
 
       NodeUpdate paused =
-          stage.run(
+          fixture.run(
               NodeUpdateStrategy.DRAINING,
               IMPATIENT,
               status ->
@@ -48,11 +48,11 @@ class DisruptionBudgetIT {
               });
 
       sandbox.client().resource(budget).delete();
-      NodeUpdate last = stage.run(NodeUpdateStrategy.DRAINING, IMPATIENT, stage::isDone);
+      NodeUpdate last = fixture.run(NodeUpdateStrategy.DRAINING, IMPATIENT, fixture::isDone);
 
       assertThat(last.paused()).isNull();
-      assertThat(stage.cordoned()).isEmpty();
-      assertThat(stage.restartsUnderVolumes()).isEmpty();
+      assertThat(fixture.cordoned()).isEmpty();
+      assertThat(fixture.restartsUnderVolumes()).isEmpty();
     }
   }
 }

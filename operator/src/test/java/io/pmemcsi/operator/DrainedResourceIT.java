@@ -27,7 +27,9 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A resource with the update strategy Draining, from its template to its status and its end. */
+/**
+ * A resource with the update strategy Draining, from its template to its status and its deletion.
+ */
 @WithKubernetes(perClass = true)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class DrainedResourceIT {
@@ -36,13 +38,13 @@ class DrainedResourceIT {
 
   private KubernetesClient client;
   private FakeNodes nodes;
-  private DrainingStage stage;
+  private DrainingFixture fixture;
 
   @BeforeAll
   void set(Sandbox sandbox) {
     client = sandbox.client();
-    nodes = FakeNodes.create(sandbox.cluster(), 2, DrainingStage.labels(ID)).runPods();
-    stage = DrainingStage.withOperator(sandbox, ID, nodes.names());
+    nodes = FakeNodes.create(sandbox.cluster(), 2, DrainingFixture.labels(ID)).runPods();
+    fixture = DrainingFixture.withOperator(sandbox, ID, nodes.names());
   }
 
   @AfterAll
@@ -52,17 +54,17 @@ class DrainedResourceIT {
 
   @BeforeEach
   void settle() {
-    stage.ensureResource();
-    stage.settle();
+    fixture.ensureResource();
+    fixture.settle();
   }
 
-  /** Whatever a test has left behind, also when it failed. */
+  /** Restores the cluster, also after a failed test. */
   @AfterEach
   void restore() {
-    stage.removeBudgets();
-    stage.seeingKubelets();
-    stage.cordoned().forEach(stage::uncordon);
-    if (stage.resource().get() != null) {
+    fixture.removeBudgets();
+    fixture.resumeKubelets();
+    fixture.cordoned().forEach(fixture::uncordon);
+    if (fixture.resource().get() != null) {
       patch(
           """
           {"spec": {"driverSocket": "/run/csi/csi.sock", "managementState": "Managed",
@@ -72,17 +74,17 @@ class DrainedResourceIT {
   }
 
   @Test
-  void changedTemplateReachesTheNodesAcrossARestartOfTheOperator() {
-    Map<String, String> before = stage.driverPods();
+  void templateChangeIsRolledOutAcrossARestartOfTheOperator() {
+    Map<String, String> before = fixture.driverPods();
 
-    stage.changeTemplate();
-    stage.play(() -> !stage.marked().isEmpty());
-    stage.operator().stop();
-    stage.operator().start();
-    stage.play(() -> isDone(before));
+    fixture.changeTemplate();
+    fixture.runUntil(() -> !fixture.annotated().isEmpty());
+    fixture.operator().stop();
+    fixture.operator().start();
+    fixture.runUntil(() -> isDone(before));
 
-    assertThat(stage.restartsUnderVolumes()).isEmpty();
-    assertThat(stage.cordoned()).isEmpty();
+    assertThat(fixture.restartsUnderVolumes()).isEmpty();
+    assertThat(fixture.cordoned()).isEmpty();
     assertThat(update())
         .hasValueSatisfying(
             found -> {
@@ -93,84 +95,84 @@ class DrainedResourceIT {
   }
 
   @Test
-  void deletionReleasesNodesThatAreWorkedOn() {
-    stage.budget("web-budget");
-    stage.changeTemplate();
-    stage.play(() -> !stage.cordoned().isEmpty());
+  void deletionReleasesNodesInProgress() {
+    fixture.budget("web-budget");
+    fixture.changeTemplate();
+    fixture.runUntil(() -> !fixture.cordoned().isEmpty());
 
-    stage.resource().delete();
-    stage.play(() -> stage.resource().get() == null);
+    fixture.resource().delete();
+    fixture.runUntil(() -> fixture.resource().get() == null);
 
-    assertThat(stage.cordoned()).isEmpty();
-    assertThat(stage.marked()).isEmpty();
+    assertThat(fixture.cordoned()).isEmpty();
+    assertThat(fixture.annotated()).isEmpty();
   }
 
-  /** With no other resource that wakes the operator. Somebody else's cordon stays. */
+  /** No other resource triggers the operator. The cordon of a user stays. */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void nodesOfAResourceThatVanishedWhileNoOperatorRanAreReleased(boolean leaderElection) {
-    String foreign = nodes.names().getLast();
-    stage.cordon(foreign);
-    stage.budget("web-budget");
+  void nodesOfAResourceThatWasDeletedWithoutAnOperatorAreReleased(boolean leaderElection) {
+    String cordonedByUser = nodes.names().getLast();
+    fixture.cordon(cordonedByUser);
+    fixture.budget("web-budget");
     patch("{\"spec\":{\"draining\":{\"parallelNodes\":2}}}");
-    stage.changeTemplate();
-    stage.play(() -> stage.marked().size() == 2);
+    fixture.changeTemplate();
+    fixture.runUntil(() -> fixture.annotated().size() == 2);
 
-    stage.operator().stop();
-    stage.loseResource();
-    assertThat(stage.marked()).hasSize(2);
-    assertThat(stage.cordoned()).hasSize(2);
+    fixture.operator().stop();
+    fixture.deleteResourceWithoutOperator();
+    assertThat(fixture.annotated()).hasSize(2);
+    assertThat(fixture.cordoned()).hasSize(2);
     if (leaderElection) {
-      stage.operator().startReplica();
+      fixture.operator().startReplica();
     } else {
-      stage.operator().start();
+      fixture.operator().start();
     }
     try {
-      stage.play(() -> stage.marked().isEmpty());
+      fixture.runUntil(() -> fixture.annotated().isEmpty());
 
-      assertThat(stage.cordoned()).containsExactly(foreign);
+      assertThat(fixture.cordoned()).containsExactly(cordonedByUser);
     } finally {
-      // one that loses its lease ends the process, which is that of the tests
-      stage.operator().stop();
-      stage.operator().start();
+      // an operator that loses its lease exits, which would end the test process
+      fixture.operator().stop();
+      fixture.operator().start();
     }
   }
 
-  /** Kubelet says Failed when containers have ended, and unmounts only then. */
+  /** Kubelet reports Failed when containers terminated, and unmounts only then. */
   @Test
-  void driverIsNotRestartedWhileAPodThatHasEndedIsStillMounted() {
-    Map<String, String> before = stage.driverPods();
+  void driverIsNotRestartedWhileAVolumeOfATerminatedPodIsMounted() {
+    Map<String, String> before = fixture.driverPods();
     String node = nodes.names().getFirst();
-    Pod ended = stage.endedPod(node);
+    Pod ended = fixture.endedPod(node);
 
-    stage.changeTemplate();
-    stage.play(
+    fixture.changeTemplate();
+    fixture.runUntil(
         () ->
             outdated(node)
                 .filter(found -> "Evicting".equals(found.step()))
                 .filter(found -> String.valueOf(found.message()).contains("/ended"))
                 .filter(found -> Boolean.FALSE.equals(found.safeToRestart()))
                 .isPresent());
-    Instant looked = Instant.now();
-    // the step after the pod's leaving would follow within a second
-    stage.play(() -> Instant.now().isAfter(looked.plusSeconds(3)));
-    assertThat(stage.driverPods()).containsEntry(node, before.get(node));
+    Instant observed = Instant.now();
+    // a restart of the driver would follow within a second
+    fixture.runUntil(() -> Instant.now().isAfter(observed.plusSeconds(3)));
+    assertThat(fixture.driverPods()).containsEntry(node, before.get(node));
 
-    stage.unmounted(ended);
-    stage.play(() -> isDone(before));
+    fixture.unmounted(ended);
+    fixture.runUntil(() -> isDone(before));
 
-    assertThat(stage.restartsUnderVolumes()).isEmpty();
-    assertThat(stage.cordoned()).isEmpty();
+    assertThat(fixture.restartsUnderVolumes()).isEmpty();
+    assertThat(fixture.cordoned()).isEmpty();
   }
 
-  /** The entry that kubelet made for the pod before looks the same as the next one. */
+  /** The CSINode entry of the previous pod looks the same as that of the next one. */
   @Test
-  void entryOfTheFormerPodIsNoRegistrationOfTheNewOne() {
-    Map<String, String> before = stage.driverPods();
-    stage.blindKubelets();
+  void csiNodeEntryOfThePreviousPodDoesNotRegisterTheNewOne() {
+    Map<String, String> before = fixture.driverPods();
+    fixture.pauseKubelets();
 
-    stage.changeTemplate();
-    stage.play(
+    fixture.changeTemplate();
+    fixture.runUntil(
         () ->
             nodes.names().stream()
                 .flatMap(node -> outdated(node).stream())
@@ -180,21 +182,21 @@ class DrainedResourceIT {
                             && "kubelet has not registered the driver yet (CSINode)"
                                 .equals(found.message())));
 
-    stage.seeingKubelets();
-    stage.play(() -> isDone(before));
-    assertThat(stage.cordoned()).isEmpty();
+    fixture.resumeKubelets();
+    fixture.runUntil(() -> isDone(before));
+    assertThat(fixture.cordoned()).isEmpty();
   }
 
   @Test
-  void mistakeInTheResourceStopsTheUpdateAndLeavesNoNodeCordoned() {
-    Map<String, String> before = stage.driverPods();
-    HasMetadata budget = stage.budget("web-budget");
-    stage.changeTemplate();
-    stage.play(() -> stage.cordoned().size() == 1);
-    String inHand = stage.cordoned().getFirst();
+  void invalidResourceStopsTheUpdateAndLeavesNoNodeCordoned() {
+    Map<String, String> before = fixture.driverPods();
+    HasMetadata budget = fixture.budget("web-budget");
+    fixture.changeTemplate();
+    fixture.runUntil(() -> fixture.cordoned().size() == 1);
+    String inHand = fixture.cordoned().getFirst();
 
     patch("{\"spec\":{\"driverSocket\":\"/run/../csi.sock\"}}");
-    stage.play(
+    fixture.runUntil(
         () ->
             update()
                 .filter(found -> Boolean.TRUE.equals(found.paused()))
@@ -204,17 +206,17 @@ class DrainedResourceIT {
                             .matches("(?s).*and then no other node: Invalid: .*driverSocket.*"))
                 .isPresent());
     assertThat(events()).contains("NodeUpdatePaused");
-    // a look at the nodes that fails is not the last one
-    stage.operator().failRead("/api/v1/nodes");
-    stage.play(() -> stage.operator().hasReadFailed());
+    // the operator retries after it failed to read the nodes
+    fixture.operator().failRead("/api/v1/nodes");
+    fixture.runUntil(() -> fixture.operator().hasReadFailed());
     client.resource(budget).delete();
-    stage.play(() -> stage.marked().isEmpty());
+    fixture.runUntil(() -> fixture.annotated().isEmpty());
 
-    assertThat(stage.cordoned()).isEmpty();
-    assertThat(stage.driverPods().get(inHand)).isNotEqualTo(before.get(inHand));
+    assertThat(fixture.cordoned()).isEmpty();
+    assertThat(fixture.driverPods().get(inHand)).isNotEqualTo(before.get(inHand));
     String other = nodes.names().stream().filter(name -> !name.equals(inHand)).findFirst().get();
-    assertThat(stage.driverPods()).containsEntry(other, before.get(other));
-    stage.play(
+    assertThat(fixture.driverPods()).containsEntry(other, before.get(other));
+    fixture.runUntil(
         () ->
             update()
                 .map(found -> String.valueOf(found.message()))
@@ -222,57 +224,57 @@ class DrainedResourceIT {
                 .isPresent());
 
     patch("{\"spec\":{\"driverSocket\":\"/run/csi/csi.sock\"}}");
-    stage.play(() -> isDone(before));
+    fixture.runUntil(() -> isDone(before));
 
-    assertThat(stage.restartsUnderVolumes()).isEmpty();
-    assertThat(stage.cordoned()).isEmpty();
+    assertThat(fixture.restartsUnderVolumes()).isEmpty();
+    assertThat(fixture.cordoned()).isEmpty();
   }
 
   @Test
   void unmanagedResourceReleasesItsNodes() {
-    HasMetadata budget = stage.budget("web-budget");
-    stage.changeTemplate();
-    stage.play(() -> !stage.cordoned().isEmpty());
+    HasMetadata budget = fixture.budget("web-budget");
+    fixture.changeTemplate();
+    fixture.runUntil(() -> !fixture.cordoned().isEmpty());
 
     patch("{\"spec\":{\"managementState\":\"Unmanaged\"}}");
-    stage.play(() -> stage.marked().isEmpty());
+    fixture.runUntil(() -> fixture.annotated().isEmpty());
 
-    assertThat(stage.cordoned()).isEmpty();
-    // nobody works on the nodes any more, and nothing says so
-    stage.play(() -> update().filter(found -> found.outdated().isEmpty()).isPresent());
+    assertThat(fixture.cordoned()).isEmpty();
+    // the operator no longer updates the nodes, and the status lists none
+    fixture.runUntil(() -> update().filter(found -> found.outdated().isEmpty()).isPresent());
     client.resource(budget).delete();
     patch("{\"spec\":{\"managementState\":\"Managed\"}}");
-    stage.play(() -> stage.marked().isEmpty() && updated(2));
+    fixture.runUntil(() -> fixture.annotated().isEmpty() && updated(2));
   }
 
   @Test
-  void rollingReplacesDriverPodsWhateverIsMounted() {
-    Map<String, String> before = stage.driverPods();
+  void rollingUpdateReplacesDriverPodsDespiteMountedVolumes() {
+    Map<String, String> before = fixture.driverPods();
     patch("{\"spec\":{\"nodeUpdateStrategy\":\"Rolling\"}}");
-    stage.changeTemplate();
+    fixture.changeTemplate();
 
-    stage.play(() -> isDone(before));
+    fixture.runUntil(() -> isDone(before));
 
-    assertThat(stage.cordoned()).isEmpty();
-    assertThat(stage.restartsUnderVolumes()).isNotEmpty();
+    assertThat(fixture.cordoned()).isEmpty();
+    assertThat(fixture.restartsUnderVolumes()).isNotEmpty();
   }
 
   @Test
-  void onDeleteListsWhoIsLeftUntilSomebodyDeletesTheirPods() {
-    Map<String, String> before = stage.driverPods();
+  void onDeleteListsOutdatedNodesUntilAUserDeletesTheirPods() {
+    Map<String, String> before = fixture.driverPods();
     patch("{\"spec\":{\"nodeUpdateStrategy\":\"OnDelete\"}}");
-    stage.changeTemplate();
-    stage.play(() -> nodes.names().stream().allMatch(this::isListedAsUsed));
-    assertThat(stage.driverPods()).isEqualTo(before);
+    fixture.changeTemplate();
+    fixture.runUntil(() -> nodes.names().stream().allMatch(this::isListedAsUsed));
+    assertThat(fixture.driverPods()).isEqualTo(before);
 
     String first = nodes.names().getFirst();
     String second = nodes.names().getLast();
     client.pods().withName(before.get(first)).delete();
-    stage.play(() -> outdated(first).isEmpty() && updated(1) && isListedAsUsed(second));
+    fixture.runUntil(() -> outdated(first).isEmpty() && updated(1) && isListedAsUsed(second));
     client.pods().withName(before.get(second)).delete();
-    stage.play(() -> isDone(before));
+    fixture.runUntil(() -> isDone(before));
 
-    assertThat(stage.cordoned()).isEmpty();
+    assertThat(fixture.cordoned()).isEmpty();
   }
 
   private boolean isListedAsUsed(String node) {
@@ -283,11 +285,11 @@ class DrainedResourceIT {
   }
 
   private boolean isDone(Map<String, String> before) {
-    var pods = new HashSet<>(stage.driverPods().values());
+    var pods = new HashSet<>(fixture.driverPods().values());
     pods.retainAll(before.values());
     return pods.isEmpty()
-        && stage.isSettled()
-        && stage.marked().isEmpty()
+        && fixture.isSettled()
+        && fixture.annotated().isEmpty()
         && update().filter(found -> found.outdated().isEmpty()).isPresent()
         && updated(2);
   }
@@ -304,11 +306,11 @@ class DrainedResourceIT {
   }
 
   private Optional<NodeUpdate> update() {
-    return Optional.ofNullable(stage.resource().get().getStatus().nodeUpdate());
+    return Optional.ofNullable(fixture.resource().get().getStatus().nodeUpdate());
   }
 
   private List<String> events() {
-    String uid = stage.resource().get().getMetadata().getUid();
+    String uid = fixture.resource().get().getMetadata().getUid();
     return client.v1().events().list().getItems().stream()
         .filter(event -> uid.equals(event.getInvolvedObject().getUid()))
         .map(Event::getReason)
@@ -316,6 +318,6 @@ class DrainedResourceIT {
   }
 
   private void patch(String json) {
-    stage.resource().patch(PatchContext.of(PatchType.JSON_MERGE), json);
+    fixture.resource().patch(PatchContext.of(PatchType.JSON_MERGE), json);
   }
 }

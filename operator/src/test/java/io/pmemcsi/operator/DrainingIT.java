@@ -20,9 +20,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Updates of a driver on five nodes whose pods have volumes, on a real API server with its
- * controllers, scheduler and kubelets, under the operator's real rights. No operator lives longer
- * than one write: each step is taken by a new one, as if the process had been killed after every
- * action, and once before each sort of action.
+ * controllers, scheduler and kubelets, with the operator's real permissions. Each operator crashes
+ * after one write, and once before each kind of write, and the next one continues.
  */
 @WithKubernetes(perClass = true)
 class DrainingIT {
@@ -31,88 +30,88 @@ class DrainingIT {
   private static final Draining TWO = new Draining(2, 600, 600, 600, null);
 
   private static List<String> nodes;
-  private static DrainingStage stage;
+  private static DrainingFixture fixture;
 
   private KubernetesClient client;
 
   @BeforeAll
   static void start(Sandbox sandbox) {
-    var hollow = HollowNodes.start(sandbox.cluster(), 5, DrainingStage.labels(ID));
+    var hollow = HollowNodes.start(sandbox.cluster(), 5, DrainingFixture.labels(ID));
     sandbox.cleanUp(hollow::close);
     nodes = hollow.names();
-    stage = DrainingStage.setOnHollowNodes(sandbox, ID, nodes);
+    fixture = DrainingFixture.setOnHollowNodes(sandbox, ID, nodes);
   }
 
   @BeforeEach
   void settle(Sandbox sandbox) {
     client = sandbox.client();
-    stage.settle();
+    fixture.settle();
   }
 
   @AfterEach
   void tidy() {
-    nodes.forEach(stage::uncordon);
+    nodes.forEach(fixture::uncordon);
   }
 
   @Test
-  void rollOutGoesTwoNodesAtATimeAndSurvivesDeathAfterEveryWrite() {
-    String foreign = nodes.getLast();
-    stage.cordon(foreign);
-    Map<String, String> before = stage.driverPods();
-    stage.changeTemplate();
+  void rolloutUpdatesTwoNodesAtATimeAndSurvivesACrashAfterEveryWrite() {
+    String cordonedByUser = nodes.getLast();
+    fixture.cordon(cordonedByUser);
+    Map<String, String> before = fixture.driverPods();
+    fixture.changeTemplate();
     var seen = new TreeSet<String>();
 
     NodeUpdate last =
-        stage.run(
+        fixture.run(
             NodeUpdateStrategy.DRAINING,
             TWO,
             status -> {
-              List<String> marked = stage.marked();
-              assertThat(marked).hasSizeLessThanOrEqualTo(2);
-              seen.addAll(marked);
-              return stage.isDone(status) && marked.isEmpty() && stage.isSettled();
+              List<String> annotated = fixture.annotated();
+              assertThat(annotated).hasSizeLessThanOrEqualTo(2);
+              seen.addAll(annotated);
+              return fixture.isDone(status) && annotated.isEmpty() && fixture.isSettled();
             });
 
     assertThat(last.paused()).isNull();
     assertThat(seen).containsExactlyInAnyOrderElementsOf(nodes);
-    assertThat(stage.driverPods()).hasSize(5);
-    assertThat(stage.driverPods().values()).doesNotContainAnyElementsOf(before.values());
-    assertThat(stage.deaths())
-        .as("writes before which operators died")
+    assertThat(fixture.driverPods()).hasSize(5);
+    assertThat(fixture.driverPods().values()).doesNotContainAnyElementsOf(before.values());
+    assertThat(fixture.crashes())
+        .as("writes before which operators crashed")
         .containsExactlyInAnyOrder("cordon", "note a step", "evict", "restart", "uncordon");
-    assertThat(stage.restartsUnderVolumes()).isEmpty();
-    assertThat(stage.cordoned()).containsExactly(foreign);
+    assertThat(fixture.restartsUnderVolumes()).isEmpty();
+    assertThat(fixture.cordoned()).containsExactly(cordonedByUser);
   }
 
   @Test
-  void changedStrategyReleasesNodesAndOnDeleteSaysWhichAreSafe() {
-    stage.changeTemplate();
-    stage.run(NodeUpdateStrategy.DRAINING, TWO, status -> !stage.cordoned().isEmpty());
+  void changedStrategyReleasesNodesAndOnDeleteReportsWhichAreSafe() {
+    fixture.changeTemplate();
+    fixture.run(NodeUpdateStrategy.DRAINING, TWO, status -> !fixture.cordoned().isEmpty());
 
-    // pods may be on their way while the status is made: sooner or later it says what is true
+    // pods may be rescheduled while the status is computed: eventually it is correct
     NodeUpdate status =
-        stage.run(
+        fixture.run(
             NodeUpdateStrategy.ON_DELETE,
             TWO,
             found ->
                 !found.outdated().isEmpty()
-                    && stage.isSettled()
+                    && fixture.isSettled()
                     && found.outdated().stream()
                         .allMatch(
                             node ->
-                                Boolean.valueOf(!stage.hasVolumes(node.node()))
+                                Boolean.valueOf(!fixture.hasVolumes(node.node()))
                                     .equals(node.safeToRestart())));
 
-    assertThat(stage.cordoned()).isEmpty();
-    assertThat(stage.marked()).isEmpty();
+    assertThat(fixture.cordoned()).isEmpty();
+    assertThat(fixture.annotated()).isEmpty();
     assertThat(status.outdated()).hasSizeGreaterThanOrEqualTo(4);
 
     status.outdated().stream()
         .map(OutdatedNode::node)
-        .map(stage.driverPods()::get)
+        .map(fixture.driverPods()::get)
         .forEach(pod -> client.pods().withName(pod).delete());
     NodeUpdate last =
-        stage.run(
+        fixture.run(
             NodeUpdateStrategy.ON_DELETE,
             TWO,
             found -> Integer.valueOf(5).equals(found.updatedNodes()));
@@ -120,13 +119,13 @@ class DrainingIT {
   }
 
   @Test
-  void nodesOfAVanishedResourceAreReleased() {
-    stage.changeTemplate();
-    stage.run(NodeUpdateStrategy.DRAINING, TWO, status -> !stage.cordoned().isEmpty());
+  void nodesOfADeletedResourceAreReleased() {
+    fixture.changeTemplate();
+    fixture.run(NodeUpdateStrategy.DRAINING, TWO, status -> !fixture.cordoned().isEmpty());
 
-    stage.replaceResource();
-    stage.run(NodeUpdateStrategy.ROLLING, TWO, status -> stage.marked().isEmpty());
+    fixture.replaceResource();
+    fixture.run(NodeUpdateStrategy.ROLLING, TWO, status -> fixture.annotated().isEmpty());
 
-    assertThat(stage.cordoned()).isEmpty();
+    assertThat(fixture.cordoned()).isEmpty();
   }
 }

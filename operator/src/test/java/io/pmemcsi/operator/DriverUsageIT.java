@@ -18,14 +18,14 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Finding the users of a driver on a real API server, under the operator's real rights. */
+/** Finds the consumers of a driver on a real API server, with the operator's real permissions. */
 @WithKubernetes
 class DriverUsageIT {
 
   private static final String DRIVER = "usage.csi.example.com";
 
   @Test
-  void usersAreFoundOnEveryPage(Sandbox sandbox) {
+  void consumersAreFoundOnEveryPage(Sandbox sandbox) {
     InstalledOperator.install(sandbox);
     for (int i = 1; i <= 3; i++) {
       sandbox.create(volume("usage-pv-" + i, DRIVER));
@@ -36,7 +36,7 @@ class DriverUsageIT {
     sandbox.create(attachment("usage-other-2", "other.csi.example.com", "usage-node"));
     finish(sandbox, "usage-pod-3");
 
-    // long after the third pod ended: its volumes are unmounted
+    // long after the third pod terminated: its volumes are unmounted
     var reader =
         new ApiUsage(
             sandbox.clientAs(OperatorInstallation.NAME),

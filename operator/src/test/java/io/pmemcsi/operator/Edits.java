@@ -7,7 +7,7 @@ import io.fabric8.kubernetes.client.dsl.Resource;
 import java.net.HttpURLConnection;
 import java.util.function.UnaryOperator;
 
-/** Edits as a person makes them: again when somebody else was quicker. */
+/** Edits that are retried on a conflict with another writer. */
 final class Edits {
 
   private Edits() {}

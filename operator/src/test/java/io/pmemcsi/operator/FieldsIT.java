@@ -29,8 +29,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Every field of the resource, changed one by one on a real API server: the objects are always
- * those that the pure function computes, and nothing else is left.
+ * Every field of the resource, changed one by one on a real API server: the objects always equal
+ * the computed desired state, and no others are left.
  */
 @WithKubernetes(controllers = false)
 class FieldsIT {
@@ -107,7 +107,7 @@ class FieldsIT {
   }
 
   @Test
-  void eachFieldTakesEffectWhenItWasChangedWhileTheOperatorWasDown() {
+  void eachFieldThatChangedDuringDowntimeTakesEffect() {
     client.resource(PmemResource.of(NAME, SPECS.getFirst())).create();
 
     for (String spec : specs()) {
@@ -118,7 +118,7 @@ class FieldsIT {
     }
   }
 
-  /** Labels come last: nobody takes them off again. */
+  /** Labels come last, because the operator never removes them. */
   private List<String> specs() {
     String[] names = {
       "%s-scheduler.%s.svc".formatted(H, sandbox.namespace()),
@@ -154,7 +154,7 @@ class FieldsIT {
   }
 
   @Test
-  void newReleaseBringsItsDefaultsAndTheOldOneTakesThemBack() {
+  void upgradeAppliesNewDefaultsAndDowngradeRevertsThem() {
     client.resource(PmemResource.of(NAME, "")).create();
     for (String image : List.of("release:1", "release:2", "release:1")) {
       operator.startWithImage(image);
@@ -165,7 +165,7 @@ class FieldsIT {
   }
 
   @Test
-  void driversGetTheImageOfTheOperatorsOwnPodUnlessToldOtherwise() {
+  void driversUseTheImageOfTheOperatorPodByDefault() {
     Pod own = InstalledOperator.pod(sandbox.namespace(), "release:own");
     assertThatThrownBy(() -> operator.startInPod(own))
         .hasMessageContaining("there is no pod \"%s\"".formatted(own.getMetadata().getName()))
@@ -180,7 +180,7 @@ class FieldsIT {
 
   /** A sample of the points that the embedded API goes through one by one. */
   @Test
-  void killedOperatorIsMadeUpForByTheNextOne() {
+  void nextOperatorCompletesTheWorkOfAKilledOne() {
     String withController = "controllerTLSSecret: tls";
     for (int writes : List.of(2, 8)) {
       killedAfter(writes, () -> client.resource(PmemResource.of(NAME, withController)).create());
@@ -199,15 +199,15 @@ class FieldsIT {
 
   private void killedAfter(int writes, Runnable action) {
     operator.stop();
-    operator.dieAfterWrites(writes);
+    operator.crashAfterWrites(writes);
     operator.start();
     action.run();
-    await().until(operator::isDead);
+    await().until(operator::isCrashed);
     operator.restart();
   }
 
   @Test
-  void valuesOutsideTheSchemaAreRefusedByTheServer() {
+  void valuesOutsideTheSchemaAreRejectedByTheServer() {
     for (String spec :
         List.of(
             "deviceMode: fast",
@@ -222,7 +222,7 @@ class FieldsIT {
 
   /** The services of a controller are named after the resource. */
   @Test
-  void nameThatIsTooLongFailsAndNothingIsMade() {
+  void nameThatIsTooLongFailsAndNothingIsCreated() {
     operator.start();
     var driver = new TestDriver(sandbox, "n".repeat(54));
     driver.create("controllerTLS: {managed: true}");
@@ -234,7 +234,7 @@ class FieldsIT {
   }
 
   @Test
-  void contradictionsFailWithTheFieldAndLeaveObjectsAlone() {
+  void contradictingFieldsAreReportedAndObjectsStayUnchanged() {
     operator.start();
     client.resource(PmemResource.of(NAME, "logLevel: 4")).create();
     awaitObjects("logLevel: 4");
@@ -267,7 +267,7 @@ class FieldsIT {
   }
 
   @Test
-  void whatTheServerRefusesFailsWithTheFieldAndLeavesObjectsAlone() {
+  void fieldsThatTheServerRejectsAreReportedAndObjectsStayUnchanged() {
     operator.start();
     client.resource(PmemResource.of(NAME, "controllerTLSSecret: tls")).create();
     awaitObjects("controllerTLSSecret: tls");
@@ -360,7 +360,7 @@ class FieldsIT {
   /**
    * Waits for the objects of a resource.
    *
-   * @param exactly whether nothing may be left of what was wanted before
+   * @param exactly whether no object of the previous desired state may be left
    */
   private void awaitObjects(String spec, boolean exactly) {
     var facts =
@@ -368,7 +368,7 @@ class FieldsIT {
             KubernetesVersion.parse(sandbox.version().toString()),
             sandbox.namespace(),
             InstalledOperator.IMAGE);
-    List<HasMetadata> wanted = new Rendering().objects(PmemResource.of(NAME, spec), facts);
+    List<HasMetadata> desired = new Rendering().objects(PmemResource.of(NAME, spec), facts);
     awaitSeen(spec);
     await(spec)
         .pollDelay(Duration.ZERO)
@@ -377,27 +377,27 @@ class FieldsIT {
               var missing = new ArrayList<String>();
               Map<String, HasMetadata> found =
                   byName(Leftovers.objects(client, sandbox.namespace(), H, NAME));
-              for (HasMetadata object : wanted) {
+              for (HasMetadata object : desired) {
                 HasMetadata actual = found.get(name(object));
                 if (spec.contains(MUST_ANSWER)) {
-                  forgivePatience(object, actual);
+                  ignoreFailurePolicy(object, actual);
                 }
                 missing.addAll(Containment.missing(object, actual));
                 if (exactly && actual != null && missing.isEmpty()) {
-                  missing.addAll(Fresh.differences(client, object, actual));
+                  missing.addAll(FreshObject.differences(client, object, actual));
                 }
               }
               assertThat(missing).isEmpty();
-              assertThat(found.keySet()).isEqualTo(byName(wanted).keySet());
+              assertThat(found.keySet()).isEqualTo(byName(desired).keySet());
             });
   }
 
   /**
-   * Whether a webhook that must answer is a must already depends on whether a node of another test
-   * runs the controller; RunningIT shows when it becomes one.
+   * The failure policy depends on whether the controller runs on a node of another test; RunningIT
+   * tests when it becomes Fail.
    */
-  private static void forgivePatience(HasMetadata wanted, @Nullable HasMetadata actual) {
-    if (wanted instanceof MutatingWebhookConfiguration webhook
+  private static void ignoreFailurePolicy(HasMetadata desired, @Nullable HasMetadata actual) {
+    if (desired instanceof MutatingWebhookConfiguration webhook
         && actual instanceof MutatingWebhookConfiguration there) {
       String policy = there.getWebhooks().getFirst().getFailurePolicy();
       assertThat(policy).isIn("Ignore", "Fail");

@@ -18,7 +18,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The files in deploy/, as the documents tell an administrator to use them. */
+/** The files in deploy/, used as documented. */
 @WithKubernetes
 class InstallIT {
 
@@ -50,14 +50,14 @@ class InstallIT {
     Definitions.awaitServed(sandbox.client(), Path.of("../deploy/crd"));
     assertThat(second.lines()).hasSizeGreaterThan(10).allMatch(line -> line.endsWith("unchanged"));
     sampleIsAllThatIsMissing(sandbox, kubectl);
-    // without an operator: what the files for this version hold is accepted, too
+    // the server also accepts the files for an installation without an operator
     String files = "deploy/kubernetes-" + sandbox.version();
     assertThat(kubectl.run("apply", "--dry-run=server", "-f", files).lines())
         .hasSizeGreaterThan(10)
         .allMatch(line -> line.endsWith("(server dry run)"));
   }
 
-  /** The process of the pod that the file asks for is this JVM, with that pod's account. */
+  /** This JVM replaces the process of the operator pod, with the pod's service account. */
   private static void sampleIsAllThatIsMissing(Sandbox sandbox, Kubectl kubectl) {
     Pod pod = await().atMost(LIMIT).until(() -> operatorPod(sandbox), Optional::isPresent).get();
     sandbox.cleanUp(() -> Leftovers.remove(sandbox.client(), NAMESPACE, PREFIX, DRIVER));
@@ -84,7 +84,7 @@ class InstallIT {
     }
   }
 
-  /** One of each role: the server learns of them one by one, a moment after it has taken them. */
+  /** One permission of each role: the authorizer observes new roles one by one. */
   private static void awaitRights(Sandbox sandbox) {
     awaitRight(sandbox, NAMESPACE, "update", "coordination.k8s.io", "leases");
     awaitRight(sandbox, "", "list", "storage.k8s.io", "csidrivers");

@@ -39,7 +39,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * The operator as a user installs it, with exactly the rights of its own YAML, except that its
+ * The operator as a user installs it, with exactly the permissions of its own YAML, except that its
  * process is this JVM.
  */
 final class InstalledOperator implements AutoCloseable {
@@ -72,7 +72,7 @@ final class InstalledOperator implements AutoCloseable {
             .build();
   }
 
-  /** Installs CRDs, account and rights, but does not start anything. */
+  /** Installs CRDs, service account and RBAC, but does not start the operator. */
   static InstalledOperator install(Sandbox sandbox) {
     installCrds(sandbox.client());
     for (HasMetadata object : new OperatorInstallation(sandbox.namespace(), IMAGE).objects()) {
@@ -80,7 +80,7 @@ final class InstalledOperator implements AutoCloseable {
         apply(sandbox.client(), object);
       }
     }
-    // one of each role, since the server learns of them one by one
+    // one permission of each role, since the authorizer observes them one by one
     sandbox.awaitRight(OperatorInstallation.NAME, "update", "coordination.k8s.io", "leases");
     sandbox.awaitRight(OperatorInstallation.NAME, "list", "storage.k8s.io", "csidrivers");
     sandbox.awaitRight("default", OperatorInstallation.NAME, "create", "", "events");
@@ -112,12 +112,12 @@ final class InstalledOperator implements AutoCloseable {
     return start(image, false);
   }
 
-  /** After so many more writes nothing of it reaches the server, as if it had been killed. */
-  void dieAfterWrites(int number) {
+  /** After this number of writes no request reaches the server, as if the operator was killed. */
+  void crashAfterWrites(int number) {
     writesLeft.set(number);
   }
 
-  /** Something that happens once, just before a write of the operator to this path is sent. */
+  /** An action that runs once, just before the operator sends a write to this path. */
   void beforeWrite(String pathEnd, Runnable action) {
     var done = new CompletableFuture<Void>();
     hookDone = done;
@@ -134,12 +134,12 @@ final class InstalledOperator implements AutoCloseable {
             }));
   }
 
-  /** Something that happens each time before a write of the operator is sent. */
+  /** An action that runs before each write of the operator. */
   void beforeEachWrite(Runnable action) {
     watcher.set(action);
   }
 
-  /** Lets the next read of this path fail, once. */
+  /** Fails the next read of this path once. */
   void failRead(String pathEnd) {
     failingRead.set(pathEnd);
   }
@@ -148,7 +148,7 @@ final class InstalledOperator implements AutoCloseable {
     return failingRead.get().equals(NO_READ);
   }
 
-  /** Returns when that has happened, and throws what it threw. */
+  /** Waits for the action, and throws its exception. */
   void awaitHook() {
     hookDone.orTimeout(2, TimeUnit.MINUTES).join();
   }
@@ -159,23 +159,23 @@ final class InstalledOperator implements AutoCloseable {
     return this;
   }
 
-  boolean isDead() {
+  boolean isCrashed() {
     return writesLeft.get() < 0;
   }
 
-  /** A new process in place of the dead one. */
+  /** Starts a new operator after a crash. */
   void restart() {
     stop();
     writesLeft.set(Integer.MAX_VALUE);
     start();
   }
 
-  /** As the process of this pod: it is told no image. */
+  /** Runs as the process of this pod, without the image option. */
   InstalledOperator startInPod(Pod pod) {
     return start(Optional.empty(), false, Optional.empty(), environment(pod));
   }
 
-  /** What a kubelet makes of the variables of the first container. */
+  /** The environment that a kubelet would pass to the first container. */
   static Map<String, String> environment(Pod pod) {
     var environment = new HashMap<String, String>();
     for (EnvVar variable : pod.getSpec().getContainers().getFirst().getEnv()) {
@@ -207,13 +207,13 @@ final class InstalledOperator implements AutoCloseable {
         .withNamespace(namespace)
         .endMetadata()
         .withNewSpecLike(deployment.getSpec().getTemplate().getSpec())
-        // nobody makes tokens where no controllers run
+        // without kube-controller-manager no controller creates tokens
         .withAutomountServiceAccountToken(false)
         .endSpec()
         .build();
   }
 
-  /** One of several, which agree on a leader. */
+  /** One of several replicas with leader election. */
   InstalledOperator startReplica() {
     return start(IMAGE, true);
   }
@@ -256,7 +256,7 @@ final class InstalledOperator implements AutoCloseable {
     return program.orElseThrow().metricsPort().orElseThrow();
   }
 
-  /** What it answers on its port for metrics and health. */
+  /** The response of its port for metrics and health. */
   String read(String path) {
     URI page = URI.create("http://127.0.0.1:%d%s".formatted(metricsPort(), path));
     try (InputStream in = page.toURL().openStream()) {
@@ -266,12 +266,12 @@ final class InstalledOperator implements AutoCloseable {
     }
   }
 
-  /** How often a resource of the whole cluster was looked at. */
+  /** The number of reconciliations of a cluster-scoped resource. */
   double runs(String name) {
     return metric("pmem_csi_deployment_reconcile{name=\"" + name);
   }
 
-  /** How many looks at resources of a kind ended with an error. */
+  /** The number of failed reconciliations of a kind. */
   double errors(String kind) {
     return metric("pmem_csi_operator_reconcile_errors_total{kind=\"" + kind);
   }
@@ -324,7 +324,7 @@ final class InstalledOperator implements AutoCloseable {
           !request.method().equals("GET")
               && !String.valueOf(request.uri().getQuery()).contains("dryRun=All");
       if (left.get() < 0 || (write && left.decrementAndGet() < 0)) {
-        throw new IllegalStateException("this operator is dead");
+        throw new IllegalStateException("this operator crashed");
       }
       String failing = failingRead.get();
       if (!write

@@ -36,13 +36,13 @@ class LateWatchesIT {
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 2})
   void conflictStartsAndEndsWhicheverWatchLags(int which) {
-    try (var world = new EmbeddedWorld()) {
+    try (var testbed = new EmbeddedTestbed()) {
       var watches = new ConcurrentSkipListSet<Long>();
-      world.faults().follow(onWatchOfResources(watches, Optional.empty()));
-      world.start();
-      create(world, ONE, "test/one");
+      testbed.faults().follow(onWatchOfResources(watches, Optional.empty()));
+      testbed.start();
+      create(testbed, ONE, "test/one");
       await().atMost(LIMIT).untilAsserted(() -> assertThat(watches).hasSize(3));
-      world
+      testbed
           .client()
           .resource(
               new NodeBuilder()
@@ -53,38 +53,38 @@ class LateWatchesIT {
                   .build())
           .create();
       long late = List.copyOf(watches).get(which);
-      world.faults().follow(onWatchOfResources(watches, Optional.of(late)));
+      testbed.faults().follow(onWatchOfResources(watches, Optional.of(late)));
 
-      create(world, TWO, "test/two");
-      awaitExclusive(world, ONE, "False");
-      awaitExclusive(world, TWO, "False");
+      create(testbed, TWO, "test/two");
+      awaitExclusive(testbed, ONE, "False");
+      awaitExclusive(testbed, TWO, "False");
 
       // the late watch does not show the warnings yet
-      label(world, "no");
-      awaitExclusive(world, ONE, "True");
-      awaitExclusive(world, TWO, "True");
+      label(testbed, "no");
+      awaitExclusive(testbed, ONE, "True");
+      awaitExclusive(testbed, TWO, "True");
 
-      label(world, "yes");
-      awaitExclusive(world, ONE, "False");
-      awaitExclusive(world, TWO, "False");
+      label(testbed, "yes");
+      awaitExclusive(testbed, ONE, "False");
+      awaitExclusive(testbed, TWO, "False");
 
-      world.client().resources(PmemCSIDeployment.class).withName(TWO).delete();
-      awaitExclusive(world, ONE, "True");
+      testbed.client().resources(PmemCSIDeployment.class).withName(TWO).delete();
+      awaitExclusive(testbed, ONE, "True");
     }
   }
 
   /** The operator compares with the status that it wrote last, whatever the informer shows. */
   @Test
   void pmemStatusFollowsThePodsWhileTheInformerLags() {
-    try (var world = new EmbeddedWorld()) {
-      world.start();
-      create(world, ONE, "test/one");
+    try (var testbed = new EmbeddedTestbed()) {
+      testbed.start();
+      create(testbed, ONE, "test/one");
       followsThePods(
-          world,
+          testbed,
           "pmemcsideployments",
           "one-example-com-node",
           () ->
-              world
+              testbed
                   .client()
                   .resources(PmemCSIDeployment.class)
                   .withName(ONE)
@@ -97,9 +97,9 @@ class LateWatchesIT {
 
   @Test
   void templateStatusFollowsThePodsWhileTheInformerLags() {
-    try (var world = new EmbeddedWorld()) {
-      world.start();
-      var driver = new TemplateResource(world.client(), EmbeddedWorld.NAMESPACE, "late");
+    try (var testbed = new EmbeddedTestbed()) {
+      testbed.start();
+      var driver = new TemplateResource(testbed.client(), EmbeddedTestbed.NAMESPACE, "late");
       driver.create(
           """
           apiVersion: csidriver.storage.openshift.io/v1alpha1
@@ -114,7 +114,7 @@ class LateWatchesIT {
                   - {name: driver, image: driver, securityContext: {privileged: true}}
           """);
       followsThePods(
-          world,
+          testbed,
           "csidriverdeployments",
           "late-node",
           () ->
@@ -126,14 +126,19 @@ class LateWatchesIT {
     }
   }
 
-  /** Back and forth: compared with an outdated status, the way back would seem to be known. */
+  /** Changes the status and reverts it: an outdated status would hide the second change. */
   private static void followsThePods(
-      EmbeddedWorld world, String plural, String daemonSet, BooleanSupplier available) {
+      EmbeddedTestbed testbed, String plural, String daemonSet, BooleanSupplier available) {
     var workload =
-        world.client().apps().daemonSets().inNamespace(EmbeddedWorld.NAMESPACE).withName(daemonSet);
+        testbed
+            .client()
+            .apps()
+            .daemonSets()
+            .inNamespace(EmbeddedTestbed.NAMESPACE)
+            .withName(daemonSet);
     await().atMost(LIMIT).until(() -> workload.get() != null);
-    world.awaitQuiet();
-    world
+    testbed.awaitQuiet();
+    testbed
         .faults()
         .follow(
             new FaultPlan() {
@@ -158,7 +163,7 @@ class LateWatchesIT {
           .atMost(LIMIT)
           .until(() -> available.getAsBoolean() == (ready == 1));
     }
-    world.faults().clear();
+    testbed.faults().clear();
   }
 
   private static FaultPlan onWatchOfResources(NavigableSet<Long> seen, Optional<Long> late) {
@@ -176,30 +181,30 @@ class LateWatchesIT {
     };
   }
 
-  private static PmemCSIDeployment create(EmbeddedWorld world, String name, String label) {
-    return world
+  private static PmemCSIDeployment create(EmbeddedTestbed testbed, String name, String label) {
+    return testbed
         .client()
         .resource(PmemResource.of(name, "nodeSelector: {%s: \"yes\"}".formatted(label)))
         .create();
   }
 
-  private static void label(EmbeddedWorld world, String value) {
+  private static void label(EmbeddedTestbed testbed, String value) {
     Edits.edit(
-        world.client().nodes().withName(NODE),
+        testbed.client().nodes().withName(NODE),
         node -> {
           node.getMetadata().getLabels().put("test/two", value);
           return node;
         });
   }
 
-  private static void awaitExclusive(EmbeddedWorld world, String name, String status) {
+  private static void awaitExclusive(EmbeddedTestbed testbed, String name, String status) {
     await(name + " " + status)
         .pollInterval(Duration.ofMillis(20))
         .atMost(LIMIT)
         .untilAsserted(
             () ->
                 assertThat(
-                        world
+                        testbed
                             .client()
                             .resources(PmemCSIDeployment.class)
                             .withName(name)

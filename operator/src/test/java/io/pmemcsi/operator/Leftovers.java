@@ -9,7 +9,7 @@ import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Every object of one driver that is in a cluster. */
+/** All objects of one driver in a cluster. */
 final class Leftovers {
 
   private Leftovers() {}
@@ -20,7 +20,7 @@ final class Leftovers {
         .toList();
   }
 
-  /** Deletes a resource and its objects also where no operator would do it. */
+  /** Deletes a resource and its objects, also without an operator. */
   static void remove(KubernetesClient client, String namespace, String prefix, String driver) {
     var resource = client.resources(PmemCSIDeployment.class).withName(driver);
     resource.delete();

@@ -43,7 +43,7 @@ class ManyDeploymentsIT {
 
   /** Each on a node of its own. */
   @Test
-  void fiftyResourcesGetRunningThenNothingIsWrittenAndAllGoAtOnce() {
+  void fiftyResourcesBecomeRunningCauseNoMoreWritesAndAreDeletedAtOnce() {
     InstalledOperator operator = InstalledOperator.install(sandbox).start();
     try (var nodes = FakeNodes.create(sandbox.cluster(), 50, Map.of()).runPods()) {
       nodes.names().forEach(node -> label(node, "many/" + node, "yes"));
@@ -70,13 +70,13 @@ class ManyDeploymentsIT {
                 Thread.sleep(3000);
                 return operator.writes().size() == before;
               });
-      // while their nodes are there, which end the pods
+      // delete them before the nodes, whose kubelets terminate the pods
       deleteAll();
     }
   }
 
   @Test
-  void driversOnTheSameNodesAreWarnedAboutByName() {
+  void driversOnTheSameNodesGetAWarningWithTheOthersName() {
     InstalledOperator.install(sandbox).start();
     create("one.example.com", "test/one");
     create("two.example.com", "test/two");
@@ -103,7 +103,7 @@ class ManyDeploymentsIT {
                 assertThat(message("three.example.com")).contains("one", "two");
               });
 
-      // it moves elsewhere, and what is wrong with it otherwise does not matter here
+      // it moves to another node; its other errors do not matter here
       Edits.edit(
           client.resources(PmemCSIDeployment.class).withName("three.example.com"),
           resource -> {
@@ -150,7 +150,7 @@ class ManyDeploymentsIT {
   }
 
   @Test
-  void ofTwoReplicasOneWorksAndTheOtherTakesOver() {
+  void standbyReplicaTakesOverFromTheLeader() {
     InstalledOperator first = InstalledOperator.install(sandbox).startReplica();
     create("lead.example.com", "none/lead");
     awaitMade("lead-example-com-node");

@@ -30,9 +30,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 
-/** The life of a PmemCSIDeployment on a real control plane, under the operator's real rights. */
+/**
+ * The lifecycle of a PmemCSIDeployment on a real control plane, with the operator's permissions.
+ */
 @WithKubernetes(perClass = true)
-class PmemDeploymentIT extends OneOperator {
+class PmemDeploymentIT extends SharedOperator {
 
   private static final String SPEC = "nodeSelector: {test/life: \"yes\"}";
   private static final Map<String, String> LABELS = Map.of("test/life", "yes");
@@ -48,11 +50,11 @@ class PmemDeploymentIT extends OneOperator {
   @AfterEach
   void deleteResource() {
     driver.self().delete();
-    driver.awaitGone();
+    driver.awaitDeleted();
   }
 
   @Test
-  void newDeploymentGoesThroughInitializingToRunningAndSaysSo() {
+  void newDeploymentGoesFromInitializingToRunningWithEvents() {
     driver.create(SPEC);
 
     driver.awaitPhase("Initializing");
@@ -62,7 +64,7 @@ class PmemDeploymentIT extends OneOperator {
                 assertThat(driver.status().reason())
                     .contains("No node has the labels {test/life=yes}"));
 
-    // of two nodes one would be there first, and the driver Running twice
+    // with two nodes, the driver could become Running twice
     try (var nodes = FakeNodes.create(sandbox.cluster(), 1, LABELS).runPods()) {
       driver.awaitPhase("Running");
       assertThat(nodes.names()).hasSize(1);
@@ -79,7 +81,7 @@ class PmemDeploymentIT extends OneOperator {
   }
 
   @Test
-  void nodeWithoutPreparedMemoryIsNamedUntilItHasSome() throws IOException {
+  void nodeWithoutPreparedMemoryIsReportedUntilItHasSome() throws IOException {
     var managed = new AtomicLong();
     var random = ThreadLocalRandom.current();
     // an address of this machine that no other test uses, because the port is a fixed one
@@ -131,7 +133,7 @@ class PmemDeploymentIT extends OneOperator {
           .contains("manages no persistent memory");
       assertThat(driver.status().phase()).isEqualTo("Running");
 
-      // asked again after a minute, or by the next operator
+      // polled again after a minute, or by the next operator
       operator.stop();
       managed.set(1L << 30);
       operator.start();
@@ -141,7 +143,7 @@ class PmemDeploymentIT extends OneOperator {
   }
 
   @Test
-  void wholeInstallationIsAcceptedByTheServer() {
+  void serverAcceptsTheWholeInstallation() {
     for (HasMetadata object :
         new OperatorInstallation(sandbox.namespace(), InstalledOperator.IMAGE).objects()) {
       InstalledOperator.apply(client, object);
@@ -154,14 +156,14 @@ class PmemDeploymentIT extends OneOperator {
   }
 
   @Test
-  void metricsAndHealthCanBeRead() throws Exception {
+  void metricsAndHealthAreServed() throws Exception {
     driver.create(SPEC);
     driver.awaitPhase("Initializing");
 
     assertThat(operator.read("/healthz")).isEqualTo("ok\n");
     assertThat(operator.read("/readyz")).isEqualTo("ok\n");
-    // a run is counted as ended after the status that it wrote can be seen, and the resource of
-    // an earlier test may still be counted, too
+    // the metrics count a reconciliation after its status is visible, and may still include the
+    // resource of another test
     await()
         .untilAsserted(
             () ->
@@ -189,13 +191,13 @@ class PmemDeploymentIT extends OneOperator {
   }
 
   @Test
-  void settledDeploymentCausesNoWrites() {
+  void runningDeploymentCausesNoWrites() {
     driver.create(SPEC);
     driver.awaitPhase("Initializing");
     operator.awaitQuiet();
     List<String> before = operator.writes();
 
-    // a restart looks at everything again
+    // a restarted operator reconciles all resources
     operator.stop();
     operator.start();
     driver.edit(resource -> resource.getMetadata().setAnnotations(Map.of("touched", "yes")));
@@ -204,7 +206,7 @@ class PmemDeploymentIT extends OneOperator {
   }
 
   @Test
-  void factsOfTheServerAreThoseThatRenderAssumes() {
+  void serverHasTheFactsThatRenderAssumes() {
     assertThat(new ClusterProbe(client).facts(sandbox.namespace(), InstalledOperator.IMAGE))
         .isEqualTo(facts());
   }
@@ -227,13 +229,13 @@ class PmemDeploymentIT extends OneOperator {
   }
 
   @Test
-  void obsoleteObjectsAreRemovedAndForeignOnesKept() {
-    var foreign =
+  void obsoleteObjectsArePrunedAndThoseNotOwnedAreKept() {
+    var notOwned =
         client
             .resource(
                 new ConfigMapBuilder()
                     .withNewMetadata()
-                    .withName("somebody-elses")
+                    .withName("not-owned")
                     .withNamespace(sandbox.namespace())
                     .endMetadata()
                     .build())
@@ -268,6 +270,6 @@ class PmemDeploymentIT extends OneOperator {
                         .withName(driver.prefix() + "-controller")
                         .get()
                     == null);
-    assertThat(client.resource(foreign).get()).isNotNull();
+    assertThat(client.resource(notOwned).get()).isNotNull();
   }
 }

@@ -20,9 +20,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 
-/** What others do to the objects of a PmemCSIDeployment, or put in their place. */
+/** Drift of the objects of a PmemCSIDeployment, and objects that are not owned. */
 @WithKubernetes(perClass = true)
-class PmemDriftIT extends OneOperator {
+class PmemDriftIT extends SharedOperator {
 
   private static final String SPEC = "nodeSelector: {test/drift: \"yes\"}";
   private static final String WITH_CONTROLLER = SPEC + ", controllerTLS: {managed: true}";
@@ -38,12 +38,12 @@ class PmemDriftIT extends OneOperator {
   @AfterEach
   void deleteResource() {
     driver.self().delete();
-    driver.awaitGone();
+    driver.awaitDeleted();
   }
 
   @Test
-  void foreignObjectMakesItFailUntilThatObjectIsGone() throws Exception {
-    HasMetadata foreign =
+  void objectThatIsNotOwnedFailsTheDeploymentUntilItIsDeleted() throws Exception {
+    HasMetadata notOwned =
         client
             .resource(
                 new RoleBuilder()
@@ -60,34 +60,34 @@ class PmemDriftIT extends OneOperator {
     assertThat(driver.status().reason())
         .contains("Role \"%s-external-provisioner-cfg\"".formatted(driver.prefix()))
         .contains("was not created for this resource");
-    assertThat(client.resource(foreign).get().getMetadata().getResourceVersion())
-        .isEqualTo(foreign.getMetadata().getResourceVersion());
+    assertThat(client.resource(notOwned).get().getMetadata().getResourceVersion())
+        .isEqualTo(notOwned.getMetadata().getResourceVersion());
     assertThat(driver.daemonSet().get()).isNull();
 
-    // it is looked at again and again, and told once
+    // the operator reconciles repeatedly but emits one event
     double runs = operator.runs(driver.name());
     await().until(() -> operator.runs(driver.name()) > runs + 1);
     assertThat(driver.events()).containsExactlyInAnyOrder("NewDeployment", "Failed");
 
-    client.resource(foreign).delete();
+    client.resource(notOwned).delete();
 
     driver.awaitPhase("Initializing");
     assertThat(driver.events()).containsExactlyInAnyOrder("NewDeployment", "Failed");
   }
 
   @Test
-  void everyForeignObjectIsNamedAndNoneIsTouched() {
+  void everyObjectThatIsNotOwnedIsReportedAndNoneIsChanged() {
     PmemCSIDeployment resource = driver.resource(WITH_CONTROLLER);
-    List<HasMetadata> foreign =
+    List<HasMetadata> notOwned =
         new Rendering().objects(resource, facts()).stream().map(sandbox::create).toList();
-    assertThat(foreign).extracting(HasMetadata::getKind).contains("CSIDriver", "DaemonSet");
+    assertThat(notOwned).extracting(HasMetadata::getKind).contains("CSIDriver", "DaemonSet");
 
     int before = operator.writes().size();
 
     driver.create(WITH_CONTROLLER);
 
     driver.awaitPhase("Failed");
-    assertThat(foreign)
+    assertThat(notOwned)
         .allSatisfy(
             object -> {
               assertThat(driver.status().reason())
@@ -99,20 +99,20 @@ class PmemDriftIT extends OneOperator {
     assertThat(operator.writes().stream().skip(before))
         .noneMatch(write -> write.startsWith("DELETE"));
 
-    foreign.forEach(object -> client.resource(object).delete());
+    notOwned.forEach(object -> client.resource(object).delete());
 
     driver.awaitPhase("Initializing");
   }
 
-  /** Also where it comes while the driver runs: somebody deletes our object and makes his own. */
+  /** Also while the driver runs: a user deletes an owned object and creates another one. */
   @Test
-  void foreignObjectInPlaceOfOursIsKept() {
+  void objectThatReplacesAnOwnedOneIsKept() {
     driver.create(SPEC);
     driver.awaitPhase("Initializing");
     operator.stop();
-    CSIDriver ours = client.storage().v1().csiDrivers().withName(driver.name()).get();
-    client.resource(ours).delete();
-    var theirs =
+    CSIDriver owned = client.storage().v1().csiDrivers().withName(driver.name()).get();
+    client.resource(owned).delete();
+    var replacement =
         sandbox.create(
             new CSIDriverBuilder()
                 .withNewMetadata()
@@ -127,19 +127,19 @@ class PmemDriftIT extends OneOperator {
 
     driver.awaitPhase("Failed");
     assertThat(driver.status().reason()).contains("CSIDriver \"%s\"".formatted(driver.name()));
-    assertThat(client.resource(theirs).get().getMetadata().getResourceVersion())
-        .isEqualTo(theirs.getMetadata().getResourceVersion());
+    assertThat(client.resource(replacement).get().getMetadata().getResourceVersion())
+        .isEqualTo(replacement.getMetadata().getResourceVersion());
   }
 
   @Test
-  void deletionsByOthersAreMendedWhateverTheKind() {
+  void deletedObjectsOfEveryKindAreRecreated() {
     driver.create(WITH_CONTROLLER);
     driver.awaitPhase("Initializing");
     Map<String, String> before = Snapshot.of(driver.objects());
     for (HasMetadata object : driver.objects()) {
       String uid = object.getMetadata().getUid();
       client.resource(object).delete();
-      await(object.getKind() + " is made again")
+      await(object.getKind() + " is recreated")
           .untilAsserted(
               () -> {
                 HasMetadata now = client.resource(object).get();
@@ -151,18 +151,18 @@ class PmemDriftIT extends OneOperator {
   }
 
   @Test
-  void editsByOthersAreMendedWhateverTheKindAndOtherLabelsAreKept() {
+  void editedObjectsOfEveryKindAreRevertedAndOtherLabelsAreKept() {
     driver.create(WITH_CONTROLLER);
     driver.awaitPhase("Initializing");
     for (HasMetadata object : driver.objects()) {
-      // what was read before is stale by now: mending one object changes others
+      // the object read before is stale by now: reverting one object changes others
       object.getMetadata().setResourceVersion(null);
-      Edits.edit(client.resource(object), Vandal::spoil);
-      await(object.getKind() + " is mended")
+      Edits.edit(client.resource(object), DriftInjector::inject);
+      await(object.getKind() + " is reverted")
           .untilAsserted(
               () -> {
                 HasMetadata now = client.resource(object).get();
-                assertThat(Vandal.traces(now)).isEmpty();
+                assertThat(DriftInjector.traces(now)).isEmpty();
                 assertThat(now.getMetadata().getLabels())
                     .containsEntry("app.kubernetes.io/instance", driver.name())
                     .containsEntry("mine", "kept");
@@ -172,13 +172,13 @@ class PmemDriftIT extends OneOperator {
   }
 
   @Test
-  void additionsByOthersWhileTheOperatorWasDownGoUnlessTheyAreTheirsToMake() {
+  void exclusiveFieldsAddedDuringDowntimeAreRemovedAndOthersStay() {
     driver.create(WITH_CONTROLLER);
     driver.awaitPhase("Initializing");
     Map<String, String> before = Snapshot.of(driver.objects());
     operator.stop();
     for (HasMetadata object : driver.objects()) {
-      Edits.edit(client.resource(object), Intruder::intrude);
+      Edits.edit(client.resource(object), ExtraFieldInjector::inject);
     }
     assertThat(Snapshot.differences(Snapshot.of(driver.objects()), before))
         .hasSameSizeAs(before.keySet());
@@ -188,10 +188,12 @@ class PmemDriftIT extends OneOperator {
     await()
         .untilAsserted(
             () -> {
-              var now = Snapshot.of(driver.objects().stream().map(Intruder::leave).toList());
+              var now =
+                  Snapshot.of(
+                      driver.objects().stream().map(ExtraFieldInjector::removeKeptFields).toList());
               assertThat(Snapshot.differences(now, before)).isEmpty();
             });
-    // and what is theirs is not fought over
+    // the operator does not contend for fields of other managers
     operator.awaitQuiet();
   }
 
@@ -206,7 +208,7 @@ class PmemDriftIT extends OneOperator {
             .inNamespace(sandbox.namespace())
             .withName(driver.prefix() + "-controller");
     controller.scale(3);
-    // something of ours is mended meanwhile, so that the object is really written again
+    // drift of an owned field makes the operator write the object
     Edits.edit(
         controller,
         object -> {

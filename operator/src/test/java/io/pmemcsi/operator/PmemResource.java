@@ -4,7 +4,7 @@ import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 
-/** A PmemCSIDeployment from the text of its spec; nobody checks it on its way. */
+/** Reads a PmemCSIDeployment from the text of its spec, without validation. */
 public final class PmemResource {
 
   private static final KubernetesSerialization YAML = new KubernetesSerialization();

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What a resource would change, on an in-process API after a real operator has worked on it. */
+/** What a resource would change, on an in-process API after a real operator reconciled it. */
 class PreviewTest {
 
   private static final String NAMESPACE = "pmem-csi";
@@ -70,7 +70,7 @@ class PreviewTest {
   }
 
   @Test
-  void settledResourceHasNoDifferenceAndAChangedOneOnlyItsOwn() {
+  void deployedResourceHasNoDifferenceAndAChangedOneOnlyItsChange() {
     settle(CONTROLLED);
 
     assertThat(preview(CONTROLLED).describe())
@@ -91,9 +91,9 @@ class PreviewTest {
         .doesNotContain("tls.key: \"L");
   }
 
-  /** The operator waits for the controller before pods may be refused, and nothing runs it here. */
+  /** The webhook may reject pods only once the controller runs, which it does not here. */
   @Test
-  void webhookThatNobodyAnswersYetIsNoDifference() {
+  void webhookThatIsNotServedYetIsNoDifference() {
     settle(CONTROLLED + ", mutatePods: Always");
 
     assertThat(preview(CONTROLLED + ", mutatePods: Always").describe())
@@ -127,14 +127,14 @@ class PreviewTest {
         .contains("0 created, 2 changed, ");
   }
 
-  /** Times are counted in whole seconds, and the name would decide within one. */
+  /** Timestamps have whole seconds; within the same second the name decides. */
   @Test
-  void whatExistsIsOlderThanWhatNobodyHasAppliedYet() {
+  void existingResourceIsOlderThanOneNotAppliedYet() {
     client.resource(fromTemplate("any:1")).create();
-    CSIDriverDeployment rival = fromTemplate("any:1");
-    rival.getMetadata().setName("a-rival");
+    CSIDriverDeployment conflicting = fromTemplate("any:1");
+    conflicting.getMetadata().setName("a-conflicting");
 
-    assertThat(preview(rival).describe())
+    assertThat(preview(conflicting).describe())
         .contains(
             "the operator would write nothing: CSIDriverDeployment \"templates\" in namespace"
                 + " \"pmem-csi\", which is older, has the driver name");
@@ -152,7 +152,7 @@ class PreviewTest {
   }
 
   @Test
-  void foreignObjectInTheWayIsNamed() {
+  void objectThatIsNotOwnedIsReported() {
     client
         .resource(
             new ServiceAccountBuilder()

@@ -15,7 +15,7 @@ import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Objects that appear between the look at the cluster and the write. */
+/** Objects that appear between the read and the write. */
 @WithKubernetes
 class RaceIT {
 
@@ -33,14 +33,14 @@ class RaceIT {
   }
 
   @Test
-  void ownObjectThatArrivesLateAndIsAlreadyInOtherHandsIsKept() {
+  void ownLateWriteThatAnotherManagerChangedIsKept() {
     operator.start();
     driver.create("");
     driver.awaitPhase("Initializing");
     operator.stop();
     DaemonSet late = forWriting(driver.daemonSet().get());
     driver.daemonSet().delete();
-    // what an earlier process had sent reaches the server now, and a controller reacts at once
+    // a late write of a previous process reaches the server now, and a controller reacts at once
     operator.beforeWrite(
         "/daemonsets",
         () -> {
@@ -68,25 +68,25 @@ class RaceIT {
   }
 
   @Test
-  void foreignObjectThatAppearsInTheLastMomentIsNotTouched() {
-    var foreign =
+  void objectThatAnotherUserCreatesDuringTheApplyIsNotChanged() {
+    var notOwned =
         new RoleBuilder()
             .withNewMetadata()
             .withName(driver.prefix() + "-external-provisioner-cfg")
             .withNamespace(sandbox.namespace())
-            .withLabels(Map.of("somebody", "else"))
+            .withLabels(Map.of("team", "other"))
             .endMetadata()
             .build();
-    operator.beforeWrite("/roles", () -> client.resource(foreign).create());
+    operator.beforeWrite("/roles", () -> client.resource(notOwned).create());
     operator.start();
 
     driver.create("");
 
     driver.awaitPhase("Failed");
-    assertThat(driver.status().reason()).contains(foreign.getMetadata().getName());
+    assertThat(driver.status().reason()).contains(notOwned.getMetadata().getName());
     operator.awaitHook();
-    var kept = client.resource(foreign).get();
-    assertThat(kept.getMetadata().getLabels()).isEqualTo(Map.of("somebody", "else"));
+    var kept = client.resource(notOwned).get();
+    assertThat(kept.getMetadata().getLabels()).isEqualTo(Map.of("team", "other"));
     assertThat(kept.getMetadata().getOwnerReferences()).isEmpty();
     assertThat(kept.getMetadata().getManagedFields()).hasSize(1);
     assertThat(kept.getRules()).isNullOrEmpty();

@@ -35,7 +35,7 @@ class ReplicasIT {
   }
 
   @Test
-  void oneTakesOverFromALeaderThatHangsWhichEndsWhenItWakesUp() throws Exception {
+  void replicaTakesOverFromAHungLeaderWhichExitsWhenItResumes() throws Exception {
     Path kubeconfig = sandbox.kubeconfigAs(OperatorInstallation.NAME);
     Process first = start(kubeconfig);
     await().atMost(LIMIT).until(() -> !leader().isEmpty());
@@ -51,7 +51,7 @@ class ReplicasIT {
     await().atMost(LIMIT).until(() -> two.daemonSet().get() != null);
     assertThat(leader()).isNotEqualTo(firstLeader);
 
-    // it has lost its lease without noticing: it must not write any more
+    // it lost its lease without observing that: it must not write any more
     signal(first, "CONT");
     await().atMost(LIMIT).until(() -> !first.isAlive());
     assertThat(first.exitValue()).isEqualTo(1);
@@ -63,16 +63,16 @@ class ReplicasIT {
         .pollInterval(Duration.ofMillis(5))
         .until(() -> !three.objectNames().isEmpty());
     second.destroyForcibly().waitFor();
-    List<String> wanted = wanted(three);
+    List<String> desired = desired(three);
 
     installed.start();
 
     three.awaitPhase("Initializing");
-    assertThat(three.objectNames()).containsAll(wanted);
+    assertThat(three.objectNames()).containsAll(desired);
     assertThat(one.objectNames()).isNotEmpty();
   }
 
-  private List<String> wanted(TestDriver driver) {
+  private List<String> desired(TestDriver driver) {
     return new Rendering()
             .objects(
                 driver.self().get(),

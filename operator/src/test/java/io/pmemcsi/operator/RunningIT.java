@@ -17,7 +17,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code Running} is judged on pods that were really scheduled and that a kubelet calls ready. */
+/** {@code Running} requires pods that were scheduled and that a kubelet reports as ready. */
 @WithKubernetes
 class RunningIT {
 
@@ -57,7 +57,7 @@ class RunningIT {
     losesItsPodAndItsNode(sandbox, driver, nodes);
   }
 
-  /** The status follows what runs, also while the resource itself cannot be carried out. */
+  /** The status follows the pods, also while the resource is invalid. */
   private static void losesItsPodAndItsNode(Sandbox sandbox, TestDriver driver, HollowNodes nodes) {
     nodes.losePower();
     killNodePods(sandbox);
@@ -109,9 +109,9 @@ class RunningIT {
     return driver.status().component("Node").map(DriverComponent::reason).orElse("");
   }
 
-  /** Nothing runs the controller where no node has room: the status must not say Running. */
+  /** If no node has room for the controller, the status must not be Running. */
   @Test
-  void controllerPodWithoutANodeIsTold(Sandbox sandbox) {
+  void unschedulableControllerPodIsReported(Sandbox sandbox) {
     InstalledOperator.install(sandbox).start();
     var driver = new TestDriver(sandbox, "roomless.example.com");
     driver.create(
@@ -129,7 +129,9 @@ class RunningIT {
                                 .contains("0 of 1 replicas are ready")
                                 .contains("has no node")));
     assertThat(driver.status().phaseOrNew()).isEqualTo("Initializing");
-    assertThat(failurePolicy(driver)).as("pods of others must not wait for it").isEqualTo("Ignore");
+    assertThat(failurePolicy(driver))
+        .as("pods of other users must not wait for it")
+        .isEqualTo("Ignore");
   }
 
   /** What an administrator sees. */

@@ -28,11 +28,11 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What becomes of a driver from templates that is deleted or renamed, on a real control plane. */
+/** Deletion and renaming of drivers from templates on a real control plane. */
 @WithKubernetes(perClass = true)
-class TemplateDeletionIT extends OneOperator {
+class TemplateDeletionIT extends SharedOperator {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(3);
+  private static final Duration TIMEOUT = Duration.ofMinutes(3);
 
   private TemplateResource driver;
 
@@ -55,7 +55,7 @@ class TemplateDeletionIT extends OneOperator {
   @EnumSource(
       value = DeletionPropagation.class,
       names = {"BACKGROUND", "FOREGROUND"})
-  void volumeHoldsTheDriverBackAndItIsLookedAfterMeanwhile(DeletionPropagation propagation) {
+  void volumeBlocksTheDeletionAndTheDriverIsStillReconciled(DeletionPropagation propagation) {
     driver.create();
     driver.awaitSynced();
     PersistentVolume volume = createVolume(driverName());
@@ -66,11 +66,11 @@ class TemplateDeletionIT extends OneOperator {
     assertThat(driver.status().state()).isEqualTo("Removed");
     assertThat(driver.events()).containsOnlyOnce("DeletionHeld");
     awaitObjects(11);
-    // with FOREGROUND the garbage collector may be at it, too
-    DaemonSet before = await().atMost(PATIENCE).until(driver::daemonSet, Objects::nonNull);
+    // with FOREGROUND the garbage collector may delete it too
+    DaemonSet before = await().atMost(TIMEOUT).until(driver::daemonSet, Objects::nonNull);
     client.resource(before).delete();
     await()
-        .atMost(PATIENCE)
+        .atMost(TIMEOUT)
         .until(
             driver::daemonSet,
             now ->
@@ -78,12 +78,12 @@ class TemplateDeletionIT extends OneOperator {
 
     client.resource(volume).delete();
 
-    driver.awaitGone();
+    driver.awaitDeleted();
     assertThat(driver.objectNames()).isEmpty();
   }
 
   @Test
-  void attachmentAndPodWithAnInlineVolumeHoldTheDriverBackUntilTheyAreGone() {
+  void attachmentAndPodWithAnInlineVolumeBlockTheDeletion() {
     driver.create();
     driver.awaitSynced();
     HasMetadata attachment =
@@ -94,7 +94,7 @@ class TemplateDeletionIT extends OneOperator {
 
     awaitHeld("1 VolumeAttachment (some-volume to node some-node), 1 pod with an inline volume (");
     client.resource(attachment).delete();
-    // its containers have ended, and kubelet unmounts: the object stays until that is done
+    // its containers terminated, and the object stays until kubelet unmounted
     client.resource(pod).withGracePeriod(30).delete();
     client
         .pods()
@@ -102,7 +102,7 @@ class TemplateDeletionIT extends OneOperator {
         .withName(pod.getMetadata().getName())
         .editStatus(
             found -> new PodBuilder(found).editStatus().withPhase("Failed").endStatus().build());
-    lookAgain();
+    triggerReconciliation();
     awaitHeld("because these need it: 1 pod with an inline volume (");
     assertThat(driver.objects()).hasSize(11);
 
@@ -113,14 +113,14 @@ class TemplateDeletionIT extends OneOperator {
           return found;
         });
     client.resource(pod).withGracePeriod(0).delete();
-    lookAgain();
+    triggerReconciliation();
 
-    driver.awaitGone();
+    driver.awaitDeleted();
     assertThat(driver.objectNames()).isEmpty();
   }
 
   @Test
-  void annotationForcesTheRemoval() {
+  void annotationForcesTheDeletion() {
     driver.create();
     driver.awaitSynced();
     PersistentVolume volume = createVolume(driverName());
@@ -129,13 +129,13 @@ class TemplateDeletionIT extends OneOperator {
 
     force();
 
-    driver.awaitGone();
+    driver.awaitDeleted();
     assertThat(driver.objectNames()).isEmpty();
     assertThat(client.resource(volume).get()).isNotNull();
   }
 
   @Test
-  void immediatePolicyDoesNotAsk() {
+  void immediatePolicyIgnoresVolumes() {
     driver.create(
         TemplateResource.yaml(driver.name())
             .replace("spec:\n  driverName", "spec:\n  deletionPolicy: Immediate\n  driverName"));
@@ -147,9 +147,9 @@ class TemplateDeletionIT extends OneOperator {
     assertThat(driver.objectNames()).isEmpty();
   }
 
-  /** It has nothing but an owner reference, and a class of it is in the way of taking it over. */
+  /** It has only an owner reference, and one of its storage classes blocks the migration. */
   @Test
-  void volumesHoldADriverBackThatAnEarlierOperatorMade() {
+  void volumesBlockTheDeletionOfADriverFromAPreviousRelease() {
     sandbox.create(
         new StorageClassBuilder()
             .withNewMetadata()
@@ -181,13 +181,13 @@ class TemplateDeletionIT extends OneOperator {
     assertThat(driver.daemonSet()).isNotNull();
 
     client.resource(volume).delete();
-    lookAgain();
+    triggerReconciliation();
 
-    driver.awaitGone();
+    driver.awaitDeleted();
   }
 
   @Test
-  void driverIsNotRenamedUnderItsVolumes() {
+  void driverWithVolumesIsNotRenamed() {
     driver.create();
     driver.awaitSynced();
     PersistentVolume volume = createVolume(driverName());
@@ -202,7 +202,7 @@ class TemplateDeletionIT extends OneOperator {
     assertThat(versions()).isEqualTo(before);
 
     client.resource(volume).delete();
-    lookAgain();
+    triggerReconciliation();
 
     driver.awaitSynced();
     assertThat(driver.objectNames())
@@ -211,7 +211,7 @@ class TemplateDeletionIT extends OneOperator {
   }
 
   @Test
-  void driverIsNotForgottenWhenSomebodyDeletesItsObjectWhileItIsRenamed() {
+  void csiDriverThatAUserDeletesDuringARenameIsRecreated() {
     driver.create();
     driver.awaitSynced();
     PersistentVolume volume = createVolume(driverName());
@@ -219,11 +219,11 @@ class TemplateDeletionIT extends OneOperator {
     driver.awaitSyncError("driverName cannot change to " + renamed("first"));
 
     client.storage().v1().csiDrivers().withName(driverName()).delete();
-    await("made again").atMost(PATIENCE).until(this::isRegistered);
+    await("recreated").atMost(TIMEOUT).until(this::isRegistered);
     operator.stop();
     client.storage().v1().csiDrivers().withName(driverName()).delete();
     operator.start();
-    await("made again later").atMost(PATIENCE).until(this::isRegistered);
+    await("recreated later").atMost(TIMEOUT).until(this::isRegistered);
     driver.patch("{\"spec\":{\"driverName\":\"%s\"}}".formatted(renamed("second")));
 
     driver.awaitSyncError(
@@ -234,14 +234,14 @@ class TemplateDeletionIT extends OneOperator {
     assertThat(driver.daemonSet()).isNotNull();
 
     client.resource(volume).delete();
-    lookAgain();
+    triggerReconciliation();
 
-    driver.awaitGone();
+    driver.awaitDeleted();
     assertThat(driver.objectNames()).isEmpty();
   }
 
   @Test
-  void volumesOfTheNewDriverHoldItBackWhileTheFormerOneIsStillThere() {
+  void volumesOfTheNewDriverBlockTheDeletionWhileTheFormerOneExists() {
     driver.create();
     driver.awaitSynced();
     hold(true);
@@ -256,9 +256,9 @@ class TemplateDeletionIT extends OneOperator {
 
     client.resource(volume).delete();
     hold(false);
-    lookAgain();
+    triggerReconciliation();
 
-    driver.awaitGone();
+    driver.awaitDeleted();
     assertThat(driver.objectNames()).isEmpty();
   }
 
@@ -266,12 +266,12 @@ class TemplateDeletionIT extends OneOperator {
     return client.storage().v1().csiDrivers().withName(driverName()).get() != null;
   }
 
-  /** Sorted behind the name before. */
+  /** Sorts after the previous name. */
   private String renamed(String how) {
     return "renamed-%s-%s.example.com".formatted(how, driver.name());
   }
 
-  /** Lets somebody else hold the CSIDriver, or no longer. */
+  /** Adds or removes a finalizer of another controller on the CSIDriver. */
   private void hold(boolean held) {
     Edits.edit(
         client.storage().v1().csiDrivers().withName(driverName()),
@@ -282,7 +282,7 @@ class TemplateDeletionIT extends OneOperator {
   }
 
   @Test
-  void objectThatSomebodyElseHoldsIsNamedWhileTheResourceGoes() {
+  void objectWithAFinalizerIsReportedDuringTheDeletion() {
     driver.create();
     driver.awaitSynced();
     var held = client.storage().v1().storageClasses().withName(driver.name() + "-first");
@@ -303,11 +303,11 @@ class TemplateDeletionIT extends OneOperator {
           found.getMetadata().setFinalizers(List.of());
           return found;
         });
-    driver.awaitGone();
+    driver.awaitDeleted();
   }
 
   @Test
-  void refusalOfTheServerIsToldWhileTheResourceGoes() {
+  void rejectionByTheServerIsReportedDuringTheDeletion() {
     driver.create();
     driver.awaitSynced();
     String role = "pmem-csi-operator";
@@ -326,8 +326,8 @@ class TemplateDeletionIT extends OneOperator {
           return found;
         });
     try {
-      // the server itself learns of it a moment later
-      await().atMost(PATIENCE).until(() -> !operatorMayDeleteClasses());
+      // the authorizer observes it a moment later
+      await().atMost(TIMEOUT).until(() -> !operatorMayDeleteClasses());
       driver.resource().delete();
 
       driver.awaitSyncError("the API server refuses: storageclasses.storage.k8s.io");
@@ -339,11 +339,11 @@ class TemplateDeletionIT extends OneOperator {
             return found;
           });
     }
-    driver.awaitGone();
+    driver.awaitDeleted();
   }
 
   @Test
-  void endOfTheNamespaceIsToldWhereVolumesNeedTheDriver() {
+  void terminatingNamespaceIsReportedWhileVolumesNeedTheDriver() {
     String namespace = sandbox.namespace() + "-end";
     client
         .resource(
@@ -359,14 +359,14 @@ class TemplateDeletionIT extends OneOperator {
     awaitHeld("1 PersistentVolume");
     driver.awaitSyncError("the namespace %s is being deleted".formatted(namespace));
     client.resource(volume).delete();
-    lookAgain();
-    await().atMost(PATIENCE).until(() -> client.namespaces().withName(namespace).get() == null);
+    triggerReconciliation();
+    await().atMost(TIMEOUT).until(() -> client.namespaces().withName(namespace).get() == null);
     assertThat(driver.objectNames()).isEmpty();
   }
 
-  /** The documented way out when there is no operator any more. */
+  /** The documented procedure when no operator runs any more. */
   @Test
-  void withoutAnOperatorTheFinalizerCanBeTakenOffByHand() {
+  void withoutAnOperatorAUserCanRemoveTheFinalizer() {
     driver.create();
     driver.awaitSynced();
     operator.stop();
@@ -381,13 +381,13 @@ class TemplateDeletionIT extends OneOperator {
             return found;
           });
 
-      driver.awaitGone();
+      driver.awaitDeleted();
       await()
-          .atMost(PATIENCE)
+          .atMost(TIMEOUT)
           .untilAsserted(
               () ->
                   assertThat(driver.objects())
-                      .as("the garbage collector takes what lives in the namespace")
+                      .as("the garbage collector deletes the namespaced objects")
                       .isNotEmpty()
                       .allMatch(object -> object.getMetadata().getNamespace() == null));
       driver.objects().forEach(left -> client.resource(left).delete());
@@ -402,7 +402,7 @@ class TemplateDeletionIT extends OneOperator {
 
   private void awaitHeld(String message) {
     await()
-        .atMost(PATIENCE)
+        .atMost(TIMEOUT)
         .untilAsserted(
             () ->
                 assertThat(driver.status().condition("DeletionHeld").map(DriverCondition::message))
@@ -410,11 +410,11 @@ class TemplateDeletionIT extends OneOperator {
                     .hasValueSatisfying(text -> assertThat(text).contains(message)));
   }
 
-  /** It would by itself within seconds, which one test waits for, and perhaps it just has. */
-  private void lookAgain() {
+  /** Triggers a reconciliation, which the operator would also schedule within seconds. */
+  private void triggerReconciliation() {
     try {
       driver.patch(
-          "{\"metadata\":{\"annotations\":{\"look\":\"%d\"}}}".formatted(System.nanoTime()));
+          "{\"metadata\":{\"annotations\":{\"trigger\":\"%d\"}}}".formatted(System.nanoTime()));
     } catch (KubernetesClientException e) {
       if (e.getCode() != HTTP_NOT_FOUND) {
         throw e;
@@ -423,7 +423,7 @@ class TemplateDeletionIT extends OneOperator {
   }
 
   private void awaitObjects(int number) {
-    await().atMost(PATIENCE).untilAsserted(() -> assertThat(driver.objects()).hasSize(number));
+    await().atMost(TIMEOUT).untilAsserted(() -> assertThat(driver.objects()).hasSize(number));
   }
 
   private void force() {
@@ -446,7 +446,7 @@ class TemplateDeletionIT extends OneOperator {
         .toList();
   }
 
-  /** With a finalizer in place of a kubelet that unmounts. */
+  /** A finalizer replaces a kubelet that unmounts. */
   private Pod inlineUser() {
     return new PodBuilder()
         .withNewMetadata()

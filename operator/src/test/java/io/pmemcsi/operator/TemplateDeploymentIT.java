@@ -29,9 +29,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 
-/** The life of a CSIDriverDeployment on a real control plane, under the operator's real rights. */
+/**
+ * The lifecycle of a CSIDriverDeployment on a real control plane, with the operator's permissions.
+ */
 @WithKubernetes(perClass = true)
-class TemplateDeploymentIT extends OneOperator {
+class TemplateDeploymentIT extends SharedOperator {
 
   private FakeNodes nodes;
   private TemplateResource driver;
@@ -60,20 +62,20 @@ class TemplateDeploymentIT extends OneOperator {
   }
 
   @Test
-  void everythingIsMadeAndBecomesAvailable() {
+  void allObjectsAreCreatedAndTheDriverBecomesAvailable() {
     driver.create();
 
     driver.awaitSynced();
     driver.awaitAvailable();
-    List<HasMetadata> wanted =
+    List<HasMetadata> desired =
         new Rendering()
             .objects(
                 driver.get(), new ClusterProbe(client).facts(sandbox.namespace(), "any:image"));
-    assertThat(wanted).hasSize(11);
-    for (HasMetadata object : wanted) {
+    assertThat(desired).hasSize(11);
+    for (HasMetadata object : desired) {
       assertThat(Containment.missing(object, client.resource(object).get())).isEmpty();
     }
-    assertThat(driver.objects()).hasSameSizeAs(wanted);
+    assertThat(driver.objects()).hasSameSizeAs(desired);
     assertThat(driver.status().state()).isEqualTo("Managed");
     assertThat(driver.status().children())
         .extracting(Child::resource, Child::name)
@@ -131,7 +133,7 @@ class TemplateDeploymentIT extends OneOperator {
   }
 
   @Test
-  void settledResourceCausesNoWrites() {
+  void deployedResourceCausesNoWrites() {
     driver.create();
     driver.awaitSynced();
     driver.awaitAvailable();
@@ -179,7 +181,7 @@ class TemplateDeploymentIT extends OneOperator {
   }
 
   @Test
-  void storageClassesComeAndGoWithTheSpec() {
+  void storageClassesFollowTheSpec() {
     driver.create();
     driver.awaitSynced();
     String name = driver.name();
@@ -199,7 +201,7 @@ class TemplateDeploymentIT extends OneOperator {
   }
 
   @Test
-  void deletedResourceLeavesNothingBehindEvenIfHalfIsGone() {
+  void deletedResourceLeavesNothingBehindEvenIfHalfWasDeletedBefore() {
     driver.create();
     driver.awaitSynced();
     operator.stop();
@@ -208,7 +210,7 @@ class TemplateDeploymentIT extends OneOperator {
     driver.resource().delete();
     operator.start();
 
-    driver.awaitGone();
+    driver.awaitDeleted();
 
     await().untilAsserted(() -> assertThat(driver.objectNames()).isEmpty());
   }
@@ -278,14 +280,14 @@ class TemplateDeploymentIT extends OneOperator {
     assertThat(driver.status().conditions())
         .extracting(DriverCondition::lastTransitionTime)
         .doesNotContainNull();
-    // pods run, whatever the last edit says
+    // pods run despite the last edit
     driver.awaitAvailable();
     assertThat(driver.status().observedGeneration()).isEqualTo(1L);
   }
 
-  /** Available must not be said of a driver whose pods nobody has ever made. */
+  /** A driver whose pods were never created must not be Available. */
   @Test
-  void driverWhoseDaemonSetCannotBeMadeIsNotAvailable() {
+  void driverWhoseDaemonSetCannotBeCreatedIsNotAvailable() {
     var quota =
         client
             .resource(
@@ -299,7 +301,7 @@ class TemplateDeploymentIT extends OneOperator {
                     .endSpec()
                     .build())
             .create();
-    // nothing is counted before the controller and the server have seen it
+    // the counts are empty until the DaemonSet controller observed it
     var dryRun = client.resource((DaemonSet) workload(driver.rendered(), "DaemonSet")).dryRun();
     await()
         .until(
@@ -323,9 +325,9 @@ class TemplateDeploymentIT extends OneOperator {
     driver.awaitAvailable();
   }
 
-  /** Node pods get no rights at all, the controller those that its sidecars need. */
+  /** Node pods get no permissions, the controller those that its sidecars need. */
   @Test
-  void rightsAreSplitByJob() {
+  void nodeAndControllerHaveSeparatePermissions() {
     driver.create();
     driver.awaitSynced();
     List<PolicyRule> rules = client.rbac().clusterRoles().withName(wideName()).get().getRules();
@@ -335,7 +337,7 @@ class TemplateDeploymentIT extends OneOperator {
       for (String resource : rule.getResources()) {
         for (String verb : rule.getVerbs()) {
           String group = rule.getApiGroups().getFirst();
-          // the server itself learns of a new binding a moment later
+          // the authorizer observes a new binding a moment later
           await("controller: %s %s".formatted(verb, resource))
               .pollDelay(Duration.ZERO)
               .until(() -> sandbox.may(driver.name(), verb, group, resource));
@@ -349,7 +351,7 @@ class TemplateDeploymentIT extends OneOperator {
   }
 
   @Test
-  void fieldsThatNeverChangeAreChangedByDeletionAndCreation() {
+  void objectsWithChangedImmutableFieldsAreRecreated() {
     driver.create();
     driver.awaitSynced();
     String before = driver.storageClasses().getLast().getMetadata().getUid();

@@ -23,9 +23,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 
-/** What others do to the objects of a driver from templates, on a real control plane. */
+/** Drift of the objects of a driver from templates, on a real control plane. */
 @WithKubernetes(perClass = true)
-class TemplateDriftIT extends OneOperator {
+class TemplateDriftIT extends SharedOperator {
 
   private TemplateResource driver;
 
@@ -43,7 +43,7 @@ class TemplateDriftIT extends OneOperator {
   }
 
   @Test
-  void editsAreRevertedDeletionsAreRepairedAndForeignMetadataStays() {
+  void editsAreRevertedDeletedObjectsRecreatedAndOtherMetadataKept() {
     driver.create();
     driver.awaitSynced();
     List<HasMetadata> objects = driver.objects();
@@ -51,7 +51,7 @@ class TemplateDriftIT extends OneOperator {
     for (HasMetadata object : objects) {
       String before = object.getMetadata().getUid();
       client.resource(object).delete();
-      await(object.getKind() + " is made again")
+      await(object.getKind() + " is recreated")
           .until(
               () -> {
                 HasMetadata now = client.resource(object).get();
@@ -65,9 +65,9 @@ class TemplateDriftIT extends OneOperator {
               PatchContext.of(PatchType.JSON_MERGE),
               """
               {"metadata": {"ownerReferences": [], "labels":
-                {"csidriver.storage.openshift.io/owner-name": "somebody", "mine": "kept"}}}
+                {"csidriver.storage.openshift.io/owner-name": "another-owner", "mine": "kept"}}}
               """);
-      await(object.getKind() + " is mended")
+      await(object.getKind() + " is reverted")
           .untilAsserted(
               () -> {
                 var metadata = client.resource(object).get().getMetadata();
@@ -83,14 +83,14 @@ class TemplateDriftIT extends OneOperator {
   }
 
   @Test
-  void valuesThatTheOperatorSetAreSetBack() {
+  void driftOfOwnedFieldsIsReverted() {
     driver.create();
     driver.awaitSynced();
     Map<String, String> before = Snapshot.of(driver.objects());
     String image =
         """
         {"spec": {"template": {"spec": {"containers": [
-          {"name": "driver", "image": "vandal"}]}}}}
+          {"name": "driver", "image": "drift"}]}}}}
         """;
 
     merge(driver.daemonSet(), image);
@@ -108,9 +108,9 @@ class TemplateDriftIT extends OneOperator {
     await().untilAsserted(() -> assertThat(Snapshot.of(driver.objects())).isEqualTo(before));
   }
 
-  /** Applying alone would leave in place what others add where the operator has no value. */
+  /** An apply alone keeps fields that other managers add and the operator leaves unset. */
   @Test
-  void fieldsThatOthersAddAreTakenAway() {
+  void fieldsThatOtherManagersAddAreRemoved() {
     driver.create();
     driver.awaitSynced();
     Map<String, String> before = Snapshot.of(driver.objects());
@@ -137,9 +137,9 @@ class TemplateDriftIT extends OneOperator {
     assertThat(driver.events()).doesNotContain("Recreated");
   }
 
-  /** As admission webhooks inject them, which would only do so again. */
+  /** Admission webhooks inject such containers, and would inject them again. */
   @Test
-  void containersThatOthersAddStay() {
+  void containersThatOtherManagersAddStay() {
     driver.create();
     driver.awaitSynced();
 
@@ -162,9 +162,9 @@ class TemplateDriftIT extends OneOperator {
             "{\"emptyDir\":{},\"name\":\"injected\"}");
   }
 
-  /** Between the apply and the removal of what it leaves in place. */
+  /** Between the apply and the removal of foreign fields. */
   @Test
-  void additionThatIsTakenBackMeanwhileIsNoError() {
+  void fieldThatItsManagerRemovesFirstIsNoError() {
     driver.create();
     driver.awaitSynced();
     String path = "/deployments/%s-controller".formatted(driver.name());
@@ -188,9 +188,9 @@ class TemplateDriftIT extends OneOperator {
     assertThat(driver.events()).doesNotContain("SyncError");
   }
 
-  /** Both would write without end, and nobody would know. */
+  /** Otherwise both managers would write without end, unnoticed by the user. */
   @Test
-  void somebodyWhoChangesAnObjectAgainAndAgainIsNamed() {
+  void conflictingFieldManagerIsNamed() {
     driver.create();
     driver.awaitSynced();
     long before = writesToDaemonSet();
@@ -212,7 +212,7 @@ class TemplateDriftIT extends OneOperator {
     assertThat(writesToDaemonSet() - before).as("writes").isLessThan(30);
     assertThat(driver.events()).contains("SyncError");
 
-    // what the user himself wants is not put off
+    // changes of the resource are applied without back-off
     driver.patch("{\"spec\":{\"logLevel\":1}}");
     driver.awaitSynced();
     assertThat(image()).isEqualTo("driver:1");
@@ -260,7 +260,7 @@ class TemplateDriftIT extends OneOperator {
   }
 
   @Test
-  void unmanagedObjectsAreLeftAloneAndManagedOnesRepaired() {
+  void unmanagedObjectsAreNotReconciledAndManagedOnesAre() {
     driver.create();
     driver.awaitSynced();
     driver.patch("{\"spec\":{\"managementState\":\"Unmanaged\"}}");
@@ -288,7 +288,8 @@ class TemplateDriftIT extends OneOperator {
     driver.delete();
 
     await().during(Duration.ofSeconds(3)).until(() -> uids().equals(uids));
-    // they are nobody's now: the next one of that name does not touch them, and says so
+    // they have no owner now: the next resource with that name does not change them, and reports
+    // that
     driver.create();
     driver.awaitSyncError("exists, left by an earlier CSIDriverDeployment");
     assertThat(uids()).isEqualTo(uids);
@@ -301,45 +302,45 @@ class TemplateDriftIT extends OneOperator {
   }
 
   @Test
-  void foreignObjectsOfEveryKindAreNeitherAdoptedNorDeleted() {
-    List<HasMetadata> foreign =
-        driver.rendered().stream().map(this::somebodyElses).map(sandbox::create).toList();
-    assertThat(foreign).hasSize(11);
+  void objectsThatAreNotOwnedAreNeitherAdoptedNorDeleted() {
+    List<HasMetadata> notOwned =
+        driver.rendered().stream().map(this::notOwnedCopy).map(sandbox::create).toList();
+    assertThat(notOwned).hasSize(11);
 
     driver.create();
 
-    for (HasMetadata object : foreign) {
+    for (HasMetadata object : notOwned) {
       driver.awaitSyncError(
           "%s \"%s\"".formatted(object.getKind(), object.getMetadata().getName()));
     }
     driver.awaitSyncError("exists, but was not created for this resource");
     driver.awaitNotAvailable("has not started yet");
     driver.delete();
-    assertThat(foreign)
+    assertThat(notOwned)
         .allSatisfy(
             object -> {
               var now = client.resource(object).get().getMetadata();
               assertThat(now.getUid()).isEqualTo(object.getMetadata().getUid());
-              assertThat(now.getLabels()).isEqualTo(Map.of("somebody", "else"));
+              assertThat(now.getLabels()).isEqualTo(Map.of("team", "other"));
               assertThat(now.getOwnerReferences()).isEmpty();
             });
 
     driver.create();
-    foreign.forEach(object -> client.resource(object).delete());
+    notOwned.forEach(object -> client.resource(object).delete());
 
     driver.awaitSynced();
     assertThat(driver.objects()).hasSize(11);
   }
 
-  private HasMetadata somebodyElses(HasMetadata object) {
+  private HasMetadata notOwnedCopy(HasMetadata object) {
     HasMetadata copy = client.getKubernetesSerialization().clone(object);
-    copy.getMetadata().setLabels(Map.of("somebody", "else"));
+    copy.getMetadata().setLabels(Map.of("team", "other"));
     return copy;
   }
 
-  /** As people make a second class: the copy shows all marks of ours. */
+  /** Users copy storage classes, with all ownership labels. */
   @Test
-  void copiesOfOurObjectsStay() {
+  void copiesOfOwnedObjectsStay() {
     driver.create();
     driver.awaitSynced();
     StorageClass copy = new StorageClassBuilder(driver.storageClasses().getLast()).build();

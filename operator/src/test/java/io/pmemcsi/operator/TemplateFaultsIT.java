@@ -21,7 +21,7 @@ import io.pmemcsi.embedded.fault.RandomFaults;
 import io.pmemcsi.embedded.fault.RequestFault;
 import io.pmemcsi.embedded.fault.RequestFault.Moment;
 import io.pmemcsi.embedded.fault.SeenRequest;
-import io.pmemcsi.operator.TemplateWorld.Subject;
+import io.pmemcsi.operator.TemplateScenario.Subject;
 import io.pmemcsi.operator.runtime.OperatorOptions;
 import io.pmemcsi.operator.runtime.OperatorProgram;
 import io.pmemcsi.testbed.kubernetes.Clients;
@@ -47,9 +47,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Every situation in the life of a CSIDriverDeployment, with every kind of call to the API failing
- * once before it takes effect and once after: the end is always the same, by the operator's own
- * effort. On the embedded API.
+ * Every scenario in the lifecycle of a CSIDriverDeployment, with every kind of API call failing
+ * once before it takes effect and once after: the operator always reaches the same final state.
+ * Uses the embedded API.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class TemplateFaultsIT {
@@ -58,142 +58,144 @@ class TemplateFaultsIT {
   private static final int SEEDS = CAMPAIGN ? 2_000 : 2;
   private static final String NAMESPACE = "drivers";
 
-  /** As often as it takes, without the pauses that grow. */
+  /** Retries without exponential back-off. */
   static final OperatorProgram.RetryPolicy QUICK =
       new OperatorProgram.RetryPolicy(
           () ->
               new GenericRetry().setInitialInterval(20).setIntervalMultiplier(1).setMaxAttempts(-1),
           1000);
 
-  /** Whatever is still under way then does not matter to what follows. */
+  /** Requests still in flight after this pause do not affect the test. */
   private static final Duration SHORT = Duration.ofMillis(300);
 
-  /** Nothing is under way any more, however busy the machine. */
+  /** No request is in flight after this pause, even on a busy machine. */
   private static final Duration LONG = Duration.ofSeconds(1);
 
-  /** How each situation ends if nothing fails. */
+  /** The final state of each scenario without faults. */
   private final Map<String, Map<String, String>> expected = new HashMap<>();
 
-  private final Scene scene = new Scene();
+  private final Testbed testbed = new Testbed();
 
-  static Stream<TemplateWorld> worlds() {
+  static Stream<TemplateScenario> scenarios() {
     return Stream.concat(
-        TemplateWorld.all(),
+        TemplateScenario.all(),
         Stream.of(
-            new TemplateWorld(
+            new TemplateScenario(
                 "status of workloads", Subject::create, TemplateFaultsIT::makeReady)));
   }
 
-  /** All of them side by side. */
+  /** Runs all of them concurrently. */
   @BeforeAll
-  void letAllHappenUndisturbed() {
-    var subjects = new LinkedHashMap<TemplateWorld, Subject>();
-    worlds()
+  void runAllScenariosWithoutFaults() {
+    var subjects = new LinkedHashMap<TemplateScenario, Subject>();
+    scenarios()
         .forEach(
-            world -> subjects.put(world, scene.subject("plain-%02d".formatted(subjects.size()))));
-    subjects.forEach((world, subject) -> world.before().accept(subject));
-    scene.awaitQuiet(SHORT, subjects.values());
-    subjects.forEach((world, subject) -> world.action().accept(subject));
+            scenario ->
+                subjects.put(scenario, testbed.subject("plain-%02d".formatted(subjects.size()))));
+    subjects.forEach((scenario, subject) -> scenario.before().accept(subject));
+    testbed.awaitQuiet(SHORT, subjects.values());
+    subjects.forEach((scenario, subject) -> scenario.action().accept(subject));
     await()
         .until(
             () -> {
-              scene.awaitQuiet(LONG, subjects.values());
-              subjects.forEach((world, subject) -> expected.put(world.name(), subject.state()));
-              return TemplateWorld.areRepaired(expected);
+              testbed.awaitQuiet(LONG, subjects.values());
+              subjects.forEach(
+                  (scenario, subject) -> expected.put(scenario.name(), subject.state()));
+              return TemplateScenario.areRepaired(expected);
             });
     subjects.values().forEach(Subject::deleteVolume);
   }
 
   @AfterAll
   void close() {
-    scene.close();
+    testbed.close();
   }
 
-  /** On a real API server {@link TemplateRefusalsIT} does it in all of {@link TemplateWorld}. */
+  /** On a real API server {@link TemplateServerErrorsIT} tests all of {@link TemplateScenario}. */
   @ParameterizedTest
-  @MethodSource("someWorlds")
-  void endIsTheSameWhateverFailsOnce(TemplateWorld world) {
-    Subject subject = scene.subject("faulty-" + name(world));
-    scene.begin(world, subject);
+  @MethodSource("someScenarios")
+  void finalStateIsTheSameWhateverFailsOnce(TemplateScenario scenario) {
+    Subject subject = testbed.subject("faulty-" + name(scenario));
+    testbed.begin(scenario, subject);
     var plan = new FailEach();
-    scene.server.faults().follow(plan);
+    testbed.server.faults().follow(plan);
     try {
-      world.action().accept(subject);
-      await(world + " " + plan)
+      scenario.action().accept(subject);
+      await(scenario + " " + plan)
           .ignoreExceptions()
-          // each list that the state is made of fails twice, too
+          // the list requests of the test fail twice, too
           .pollInterval(Duration.ofMillis(20))
-          .untilAsserted(() -> assertThat(subject.state()).isEqualTo(expected(world)));
+          .untilAsserted(() -> assertThat(subject.state()).isEqualTo(expected(scenario)));
       assertThat(plan.failed).isNotEmpty();
     } finally {
-      scene.server.faults().clear();
+      testbed.server.faults().clear();
     }
     subject.deleteVolume();
   }
 
-  /** The last one, which only this class has, is always among them. */
-  static Stream<TemplateWorld> someWorlds() {
-    List<TemplateWorld> all = worlds().toList().reversed();
+  /** Always includes the last one, which only this class has. */
+  static Stream<TemplateScenario> someScenarios() {
+    List<TemplateScenario> all = scenarios().toList().reversed();
     int share = CAMPAIGN ? 1 : 3;
     return IntStream.range(0, all.size()).filter(i -> i % share == 0).mapToObj(all::get);
   }
 
-  /** Every state in which a process may leave the cluster is one from which the next goes on. */
+  /** The next operator continues from every state that a crash can leave. */
   @ParameterizedTest
-  @MethodSource("worldsWithManyWrites")
-  void endIsTheSameThoughTheOperatorIsKilledAfterEveryWrite(TemplateWorld world) {
-    // each operator looks at everything when it starts: let that be little
-    try (var alone = new Scene()) {
+  @MethodSource("scenariosWithManyWrites")
+  void finalStateIsTheSameIfTheOperatorIsKilledAfterEveryWrite(TemplateScenario scenario) {
+    // each operator reconciles all resources at its start: use a cluster with one resource
+    try (var alone = new Testbed()) {
       Subject subject = alone.subject("killed");
-      alone.begin(world, subject);
+      alone.begin(scenario, subject);
       alone.stop();
-      world.action().accept(subject);
-      int lives = 0;
+      scenario.action().accept(subject);
+      int operators = 0;
       do {
-        lives++;
-        assertThat(lives).as("operators for %s", world).isLessThan(60);
-      } while (alone.diesBefore(subject, expected(world)));
-      assertThat(lives).as("operators for %s", world).isGreaterThan(3);
+        operators++;
+        assertThat(operators).as("operators for %s", scenario).isLessThan(60);
+      } while (alone.crashesBefore(subject, expected(scenario)));
+      assertThat(operators).as("operators for %s", scenario).isGreaterThan(3);
     }
   }
 
-  static Stream<TemplateWorld> worldsWithManyWrites() {
-    return TemplateWorld.all()
-        .filter(world -> world.name().matches("create all|other classes|deletion"));
+  static Stream<TemplateScenario> scenariosWithManyWrites() {
+    return TemplateScenario.all()
+        .filter(scenario -> scenario.name().matches("create all|other classes|deletion"));
   }
 
-  /** A life by lot: whatever fails, is late or comes twice on the way does not show at its end. */
+  /** A random lifecycle: failed calls and late or repeated events do not change its final state. */
   @ParameterizedTest
   @MethodSource("seeds")
-  void failingCallsAndLateOrRepeatedEventsDoNotChangeTheEnd(long seed) {
-    Subject subject = scene.subject("lot-" + seed);
-    scene.server.faults().follow(new RandomFaults(seed, 150, 150));
+  void failedCallsAndLateOrRepeatedEventsDoNotChangeTheFinalState(long seed) {
+    Subject subject = testbed.subject("lot-" + seed);
+    testbed.server.faults().follow(new RandomFaults(seed, 150, 150));
     try {
-      TemplateLife.live(subject, seed);
+      TemplateLifecycle.live(subject, seed);
       awaitEndOfLife(subject, seed);
       subject.delete();
-      awaitGone(subject, seed);
+      awaitDeleted(subject, seed);
     } finally {
-      scene.server.faults().clear();
+      testbed.server.faults().clear();
     }
   }
 
-  /** Worse than any server: events vanish and change places until the caches are filled anew. */
+  /** Worse than any server: events are lost and reordered until the caches list again. */
   @ParameterizedTest
   @MethodSource("seeds")
-  void lostAndReorderedEventsDoNotChangeTheEndOnceTheWatchesAreRenewed(long seed) {
-    Subject subject = scene.subject("lost-" + seed);
-    scene.server.faults().follow(RandomFaults.lossy(seed, 0, 300));
+  void lostAndReorderedEventsDoNotChangeTheFinalStateAfterARelist(long seed) {
+    Subject subject = testbed.subject("lost-" + seed);
+    testbed.server.faults().follow(RandomFaults.lossy(seed, 0, 300));
     try {
-      TemplateLife.live(subject, seed);
+      TemplateLifecycle.live(subject, seed);
     } finally {
-      scene.server.faults().clear();
-      scene.server.faults().forgetHistory();
-      scene.server.faults().killWatches();
+      testbed.server.faults().clear();
+      testbed.server.faults().forgetHistory();
+      testbed.server.faults().killWatches();
     }
     awaitEndOfLife(subject, seed);
     subject.delete();
-    awaitGone(subject, seed);
+    awaitDeleted(subject, seed);
   }
 
   static LongStream seeds() {
@@ -210,19 +212,19 @@ class TemplateFaultsIT {
                     .isEqualTo(Objects.requireNonNull(expected.get("create all"))));
   }
 
-  private static void awaitGone(Subject subject, long seed) {
+  private static void awaitDeleted(Subject subject, long seed) {
     await("deleted, seed " + seed)
         .ignoreExceptions()
         .pollInterval(Duration.ofMillis(50))
-        .untilAsserted(() -> assertThat(subject.state()).isEqualTo(Map.of("resource", "gone")));
+        .untilAsserted(() -> assertThat(subject.state()).isEqualTo(Map.of("resource", "deleted")));
   }
 
-  private Map<String, String> expected(TemplateWorld world) {
-    return Objects.requireNonNull(expected.get(world.name()));
+  private Map<String, String> expected(TemplateScenario scenario) {
+    return Objects.requireNonNull(expected.get(scenario.name()));
   }
 
-  private static String name(TemplateWorld world) {
-    return world.name().replace(' ', '-');
+  private static String name(TemplateScenario scenario) {
+    return scenario.name().replace(' ', '-');
   }
 
   /**
@@ -251,7 +253,7 @@ class TemplateFaultsIT {
     }
   }
 
-  /** As the controllers of Kubernetes do it. */
+  /** As the Kubernetes controllers do. */
   private static void makeReady(Subject subject) {
     Subject.retrying(
         () ->
@@ -296,13 +298,13 @@ class TemplateFaultsIT {
   }
 
   /** One embedded cluster with an operator. */
-  private static final class Scene implements AutoCloseable {
+  private static final class Testbed implements AutoCloseable {
 
     private final EmbeddedKubernetes server = EmbeddedKubernetes.start();
     private final KubernetesClient client = client(server);
     private Optional<OperatorProgram> program = Optional.empty();
 
-    Scene() {
+    Testbed() {
       InstalledOperator.installCrds(client);
       client
           .resource(
@@ -336,11 +338,11 @@ class TemplateFaultsIT {
       program = Optional.empty();
     }
 
-    /** Whether an operator that may write once does not get to the end. */
-    boolean diesBefore(Subject subject, Map<String, String> expected) {
+    /** Whether an operator that may write once crashes before the final state. */
+    boolean crashesBefore(Subject subject, Map<String, String> expected) {
       var writes = new AtomicInteger();
-      try (KubernetesClient mortal = client(server, new Death(writes))) {
-        start(mortal);
+      try (KubernetesClient crashing = client(server, new CrashInjector(writes))) {
+        start(crashing);
         await()
             .pollInterval(Duration.ofMillis(50))
             .until(() -> writes.get() > 1 || subject.state().equals(expected));
@@ -349,12 +351,12 @@ class TemplateFaultsIT {
       }
     }
 
-    void begin(TemplateWorld world, Subject subject) {
-      world.before().accept(subject);
+    void begin(TemplateScenario scenario, Subject subject) {
+      scenario.before().accept(subject);
       awaitQuiet(SHORT, List.of(subject));
     }
 
-    /** Nobody else writes here, and whatever wakes the operator does so at once. */
+    /** Only the operator writes here, and every event triggers it at once. */
     void awaitQuiet(Duration pause, Collection<Subject> subjects) {
       await()
           .pollDelay(Duration.ZERO)
@@ -385,18 +387,18 @@ class TemplateFaultsIT {
           .withHttpClientBuilderConsumer(
               builder ->
                   List.of(interceptors)
-                      .forEach(one -> builder.addOrReplaceInterceptor("death", one)))
+                      .forEach(one -> builder.addOrReplaceInterceptor("crash", one)))
           .build();
     }
   }
 
-  /** Lets one write through, and no other; what was refused, and events, are none. */
-  private record Death(AtomicInteger writes) implements Interceptor {
+  /** Lets one write through; rejected writes, dry runs and events do not count. */
+  private record CrashInjector(AtomicInteger writes) implements Interceptor {
     @Override
     public void before(BasicBuilder builder, HttpRequest request, RequestTags tags) {
       if (isWrite(request) && writes.get() > 0) {
         writes.incrementAndGet();
-        throw new IllegalStateException("this operator is dead");
+        throw new IllegalStateException("this operator crashed");
       }
     }
 
@@ -411,9 +413,9 @@ class TemplateFaultsIT {
     }
 
     private static boolean isWrite(HttpRequest request) {
-      boolean isRehearsal = String.valueOf(request.uri().getQuery()).contains("dryRun=");
+      boolean isDryRun = String.valueOf(request.uri().getQuery()).contains("dryRun=");
       boolean isEvent = request.uri().getPath().endsWith("/events");
-      return !request.method().equals("GET") && !isRehearsal && !isEvent;
+      return !request.method().equals("GET") && !isDryRun && !isEvent;
     }
   }
 }

@@ -35,9 +35,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * What happens on servers that differ from the real one of the other tests: one that lets every
- * mistake through, because its definition says nothing about fields, and that knows fields of newer
- * Kubernetes. On the embedded API.
+ * Servers that differ from the one of the other tests: the CRD has no schema, so that the server
+ * accepts every resource, and it has fields of newer Kubernetes versions. Uses the embedded API.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class TemplateOtherServersIT {
@@ -107,7 +106,8 @@ class TemplateOtherServersIT {
             + "|spec.containerImages.attacherImage: an image override is empty: name an image, or"
             + " leave the field out for the default"
       })
-  void badInputIsToldAndNothingIsCreatedOrTouched(String what, String spec, String message) {
+  void invalidInputIsReportedAndNothingIsCreatedOrChanged(
+      String what, String spec, String message) {
     List<String> before = versions();
     var bad = new TemplateResource(client, NAMESPACE, "bad");
 
@@ -126,14 +126,14 @@ class TemplateOtherServersIT {
             PatchContext.of(PatchType.JSON),
             "[{\"op\":\"replace\",\"path\":\"/spec\",\"value\":%s}]".formatted(spec(GOOD)));
     good.awaitSynced();
-    assertThat(versions()).as("mended").isEqualTo(before);
+    assertThat(versions()).as("after the correction").isEqualTo(before);
   }
 
   @Test
-  void unknownKeyInTheConfigurationIsToldAtTheStartAndNothingIsTouched(@TempDir Path folder)
+  void unknownConfigurationKeyFailsTheStartAndNothingIsChanged(@TempDir Path directory)
       throws IOException {
     List<String> before = versions();
-    Path file = Files.writeString(folder.resolve("config.yaml"), "replicas: 3\n");
+    Path file = Files.writeString(directory.resolve("config.yaml"), "replicas: 3\n");
 
     assertThatThrownBy(() -> start(Optional.of(file)))
         .isInstanceOf(FatalException.class)
@@ -143,9 +143,9 @@ class TemplateOtherServersIT {
     assertThat(versions()).isEqualTo(before);
   }
 
-  /** The real server drops these fields, or never lets them change. */
+  /** The real server drops these fields, or they are immutable there. */
   @Test
-  void fieldsThatOthersAddToTheDriverObjectAreTakenAway() {
+  void fieldsThatOtherManagersAddToTheCSIDriverAreRemoved() {
     CSIDriver before = driverObject();
 
     client
@@ -166,7 +166,7 @@ class TemplateOtherServersIT {
     return client.storage().v1().csiDrivers().withName(GOOD + ".csi.example.com").get();
   }
 
-  /** As for a definition that somebody wrote by hand. */
+  /** As in a CRD that a user wrote without a schema. */
   private void acceptAnything() {
     client
         .apiextensions()

@@ -21,10 +21,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** One CSIDriverDeployment of a test, and everything that was made for it. */
+/** One CSIDriverDeployment of a test, and its objects. */
 record TemplateResource(KubernetesClient client, String namespace, String name) {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final Duration TIMEOUT = Duration.ofMinutes(2);
 
   /** A driver with everything that a user usually has, on nodes that only these tests have. */
   static String yaml(String name) {
@@ -90,7 +90,7 @@ record TemplateResource(KubernetesClient client, String namespace, String name) 
   TemplateResource awaitSynced() {
     awaitCondition(DriverCondition.SYNC_SUCCESSFUL, "True", "");
     await()
-        .atMost(PATIENCE)
+        .atMost(TIMEOUT)
         .untilAsserted(
             () ->
                 assertThat(status().observedGeneration())
@@ -113,7 +113,7 @@ record TemplateResource(KubernetesClient client, String namespace, String name) 
 
   private void awaitCondition(String type, String expected, String message) {
     await()
-        .atMost(PATIENCE)
+        .atMost(TIMEOUT)
         .untilAsserted(
             () ->
                 assertThat(status().condition(type))
@@ -125,17 +125,17 @@ record TemplateResource(KubernetesClient client, String namespace, String name) 
                         }));
   }
 
-  /** Deletes the resource and waits until it is gone. */
+  /** Deletes the resource and waits for the deletion. */
   void delete() {
     resource().delete();
-    awaitGone();
+    awaitDeleted();
   }
 
-  void awaitGone() {
-    await().atMost(PATIENCE).until(() -> get() == null);
+  void awaitDeleted() {
+    await().atMost(TIMEOUT).until(() -> get() == null);
   }
 
-  /** Every object with the marks of this resource. */
+  /** Every object with the ownership labels of this resource. */
   List<HasMetadata> objects() {
     return objects(client, namespace).filter(this::isMine).toList();
   }
@@ -168,7 +168,7 @@ record TemplateResource(KubernetesClient client, String namespace, String name) 
         .toList();
   }
 
-  /** What would be made for it. */
+  /** The rendered objects. */
   List<HasMetadata> rendered() {
     HasMetadata resource = new Rendering().read(yaml(name));
     resource.getMetadata().setNamespace(namespace);

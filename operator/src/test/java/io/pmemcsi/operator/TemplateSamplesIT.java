@@ -24,9 +24,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * The examples of the documents and our own samples, as they are and as users apply them. On nodes
- * on paper: the kubelet of hollow nodes knows no hostPath volumes, so that no driver pod ever
- * starts there.
+ * Applies the documented examples and our samples unchanged. Uses fake nodes: the kubelet of hollow
+ * nodes does not support hostPath volumes, so driver pods would never start there.
  */
 @WithKubernetes(perClass = true)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -44,7 +43,7 @@ class TemplateSamplesIT {
   }
 
   /**
-   * A file is applied, and that is all.
+   * Applies a file, and nothing else.
    *
    * @param node how many containers each pod on the nodes has
    * @param controller how many each of the controller has, nothing without one
@@ -57,7 +56,7 @@ class TemplateSamplesIT {
     "../deploy/samples/nfs.yaml,nfs,2 2,3 3",
     "../deploy/samples/aws-ebs.yaml,aws-ebs,2 2,4 4"
   })
-  void sampleBecomesAvailableAndGoesAway(
+  void sampleBecomesAvailableAndIsDeleted(
       Path file, String name, String node, @Nullable String controller) throws IOException {
     var driver = new TemplateResource(sandbox.client(), sandbox.namespace(), name);
     createAccount(file, name);
@@ -72,7 +71,7 @@ class TemplateSamplesIT {
         .isEqualTo(Objects.requireNonNullElse(controller, ""));
     driver.delete();
     await().untilAsserted(() -> assertThat(driver.objectNames()).isEmpty());
-    // another sample has the same name: its pods must not be taken for those of this one
+    // another sample has the same name: do not count its pods
     await()
         .untilAsserted(
             () -> assertThat(sandbox.client().pods().list().getItems()).as("pods").isEmpty());
@@ -88,7 +87,7 @@ class TemplateSamplesIT {
         .collect(Collectors.joining(" "));
   }
 
-  /** What a sample says has to be there before, in the namespace of the test. */
+  /** The prerequisites of a sample, in the namespace of the test. */
   private void createAccount(Path sample, String name) throws IOException {
     Path file = sample.resolveSibling("accounts").resolve(name + ".yaml");
     if (Files.exists(file)) {

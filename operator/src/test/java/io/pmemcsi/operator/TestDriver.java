@@ -17,12 +17,12 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** One PmemCSIDeployment as a test sees it from outside. */
+/** One PmemCSIDeployment of a test. */
 record TestDriver(Sandbox sandbox, String name) {
 
   private static final Duration LIMIT = Duration.ofMinutes(2);
 
-  /** Creates the resource; it is removed, with all that was made for it, when the test ends. */
+  /** Creates the resource; it is deleted with its objects when the test ends. */
   PmemCSIDeployment create(String spec) {
     PmemCSIDeployment created = client().resource(resource(spec)).create();
     sandbox.cleanUp(this::removeAll);
@@ -66,11 +66,11 @@ record TestDriver(Sandbox sandbox, String name) {
             () -> assertThat(status().phaseOrNew()).as(status().toString()).isEqualTo(phase));
   }
 
-  void awaitGone() {
+  void awaitDeleted() {
     await(name).atMost(LIMIT).until(() -> self().get() == null);
   }
 
-  /** As names of objects begin. */
+  /** The prefix of the names of objects. */
   String prefix() {
     return name.replace('.', '-');
   }
@@ -99,7 +99,7 @@ record TestDriver(Sandbox sandbox, String name) {
         .toList();
   }
 
-  /** Whether an operator is there to do it or not. */
+  /** Works with and without a running operator. */
   void removeAll() {
     Leftovers.remove(client(), sandbox.namespace(), prefix(), name);
   }

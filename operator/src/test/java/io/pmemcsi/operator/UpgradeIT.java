@@ -23,20 +23,20 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Another release of the operator takes over what the one before has made. */
+/** Upgrades and downgrades: a release takes over the objects of another one. */
 @WithKubernetes(controllers = false)
 class UpgradeIT {
 
   private InstalledOperator operator;
   private TestDriver driver;
-  private EarlierOperator earlier;
+  private PreviousOperator earlier;
 
   @BeforeEach
   void install(Sandbox sandbox) {
     this.operator = InstalledOperator.install(sandbox);
     this.driver = new TestDriver(sandbox, "upgrade.example.com");
     this.earlier =
-        new EarlierOperator(
+        new PreviousOperator(
             driver,
             ClusterFacts.assumed(
                 KubernetesVersion.parse(sandbox.version().toString()),
@@ -45,7 +45,7 @@ class UpgradeIT {
   }
 
   @Test
-  void eachReleaseBringsTheResourceToItsOwnStateAndRemovesWhatTheOtherMade() {
+  void eachReleaseAppliesItsDesiredStateAndPrunesTheObjectsOfTheOther() {
     operator.start();
     driver.create("");
     driver.awaitPhase("Initializing");
@@ -69,7 +69,7 @@ class UpgradeIT {
   /** It wrote by updates, which server-side apply would leave in place for ever. */
   @ParameterizedTest
   @ValueSource(strings = {"0.9.1", "1.0.2"})
-  void nothingIsLeftOfWhatTheOriginalOperatorMade(String release) throws IOException {
+  void nothingIsLeftOfTheObjectsOfTheOriginalOperator(String release) throws IOException {
     operator.start();
     driver.create("");
     driver.awaitPhase("Initializing");

@@ -8,7 +8,7 @@ import java.util.TreeMap;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What {@code kubectl explain} and docs/api.md say of each field. */
+/** The descriptions of fields in {@code kubectl explain} and docs/api.md. */
 class FieldDescriptionsTest {
 
   @ParameterizedTest
@@ -42,8 +42,8 @@ class FieldDescriptionsTest {
   }
 
   /**
-   * Finds the fields in a schema, all of them or those of this API that need not be set. What the
-   * metadata of every object means is for Kubernetes to say.
+   * Finds the fields in a schema, all of them or those of this API that need not be set. Kubernetes
+   * itself documents metadata.
    */
   private static void collect(
       String path, JsonNode schema, boolean optional, Map<String, JsonNode> fields) {

@@ -149,7 +149,7 @@ enum KindDetails {
   /** The columns of {@code kubectl get}, in their order. */
   abstract List<Column> columns();
 
-  /** Adds to the schema what the types do not say. */
+  /** Adds to the schema what the types cannot express. */
   abstract void refine(ObjectNode properties);
 
   /** A column of {@code kubectl get}; those with a priority show up with {@code -o wide}. */

@@ -11,8 +11,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * That no server drops what a user wrote is tried with samples: so each field is in one that is
- * fine.
+ * Valid samples must cover each field, because other tests use them to check that no server drops a
+ * field.
  */
 class SampleCoverageTest {
 
@@ -37,7 +37,7 @@ class SampleCoverageTest {
         && resource.path("kind").asText().equals(HasMetadata.getKind(details.kind()));
   }
 
-  /** What has no fields of its own in the schema is a leaf. */
+  /** A node without fields in the schema is a leaf. */
   private static void collect(String path, JsonNode schema, Set<String> leaves) {
     if (schema.has("properties")) {
       schema

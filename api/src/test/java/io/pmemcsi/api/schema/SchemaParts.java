@@ -13,7 +13,7 @@ final class SchemaParts {
       "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))"
           + "(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$";
 
-  /** More than anybody has: the server must know beforehand that a rule for labels is cheap. */
+  /** A generous limit, so that the server can estimate the cost of a rule for labels. */
   private static final int MAX_LABELS = 256;
 
   private SchemaParts() {}
@@ -70,7 +70,7 @@ final class SchemaParts {
     Arrays.stream(values).forEach(choices::add);
   }
 
-  /** Whether a condition holds, as all of Kubernetes says it. */
+  /** The status of a condition: True, False or Unknown. */
   static void conditionStatus(ObjectNode schema) {
     oneOf(schema, "True", "False", "Unknown");
   }
@@ -100,7 +100,7 @@ final class SchemaParts {
     text(fields.putObject("image"), "Image that the container runs.");
   }
 
-  /** Metadata of an object that is made from a template. */
+  /** Metadata of an object that is created from a template. */
   static void namedMetadata(ObjectNode schema) {
     open(schema, schema.path("description").asText());
     schema.putArray("required").add("name");
@@ -112,7 +112,7 @@ final class SchemaParts {
     texts(properties.putObject("annotations"), "Annotations of the object.");
   }
 
-  /** One of the places where volumes may be made: values that labels of nodes must have. */
+  /** A topology term for volumes: values that labels of nodes must have. */
   static void topologyTerm(ObjectNode schema) {
     open(schema, "Labels that nodes must have.");
     ObjectNode labels = schema.putObject("properties").putObject("matchLabelExpressions");

@@ -35,7 +35,7 @@ public final class RefusedObjectException extends KubernetesClientException {
     return object;
   }
 
-  /** Per field, if the server says so. */
+  /** Per field, if the server reports them. */
   public List<StatusCause> causes() {
     return causes;
   }

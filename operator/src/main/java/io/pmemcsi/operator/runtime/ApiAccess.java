@@ -20,7 +20,8 @@ public final class ApiAccess {
   /**
    * A new client.
    *
-   * @param kubeconfig empty for the service account of the pod, or what the environment says
+   * @param kubeconfig empty for the service account of the pod, or the kubeconfig of the
+   *     environment
    */
   public static KubernetesClient client(Optional<KubeconfigContent> kubeconfig) {
     try {

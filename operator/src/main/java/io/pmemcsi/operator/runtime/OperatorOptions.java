@@ -7,7 +7,7 @@ import java.util.Optional;
 /**
  * What the operator is started with.
  *
- * @param kubeconfig empty for the service account of the pod, or what the environment says
+ * @param kubeconfig empty for the service account of the pod, or the kubeconfig of the environment
  * @param image of the driver where a resource names none; empty for that of the operator's own pod
  * @param metrics where metrics and health can be read; empty for nowhere
  * @param leaderElection whether replicas agree on one of them that works

@@ -7,12 +7,12 @@ import io.pmemcsi.operator.facts.Refusal;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Why no watch could begin: the SDK puts what the server said into several layers of its own. */
+/** Why no watch could start: JOSDK wraps the server's message in several exceptions. */
 final class StartFailure {
 
   private StartFailure() {}
 
-  /** What the server said first, or what else there is. */
+  /** The server's message, or else the first cause. */
   static String reason(Throwable failure) {
     return causes(failure)
         .filter(KubernetesClientException.class::isInstance)

@@ -35,7 +35,7 @@ public final class YamlText {
   /**
    * The documents that are not empty, in their order.
    *
-   * @throws IllegalArgumentException that says what is wrong with the text
+   * @throws IllegalArgumentException with the error in the text
    */
   public static List<Document> documents(String text) {
     List<Document> documents = new ArrayList<>();

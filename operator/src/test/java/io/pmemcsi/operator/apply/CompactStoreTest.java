@@ -14,7 +14,7 @@ class CompactStoreTest {
       new CompactStore<>(ConfigMap.class, new KubernetesSerialization());
 
   @Test
-  void objectsComeBackAsTheyWere() {
+  void storedObjectsAreReturnedUnchanged() {
     ConfigMap one = map("1");
     String key = store.getKey(one);
 
@@ -27,7 +27,7 @@ class CompactStoreTest {
   }
 
   @Test
-  void whatWasThereBeforeIsReturned() {
+  void previousObjectIsReturned() {
     store.put("ns/name", map("1"));
 
     assertThat(store.put("ns/name", map("2"))).isEqualTo(map("1"));

@@ -43,7 +43,7 @@ class EngineTest {
           LabelRetention.KEEP,
           serialization,
           clock.withZone(ZoneOffset.UTC));
-  private final Memory cluster = new Memory();
+  private final InMemoryCluster cluster = new InMemoryCluster();
 
   @Test
   void missingObjectsAreCreatedInOrderWithOwnershipLabels() {
@@ -417,7 +417,7 @@ class EngineTest {
   }
 
   /** Objects in memory, compared as a whole. */
-  private final class Memory implements Cluster {
+  private final class InMemoryCluster implements Cluster {
     private final Map<String, HasMetadata> objects = new LinkedHashMap<>();
     private final List<String> calls = new ArrayList<>();
     private Optional<String> appearing = Optional.empty();

@@ -26,7 +26,7 @@ class CertificateCheckTest {
       issuer.server(authority, List.of("a.ns.svc", "*.wild.svc"), NOW, Duration.ofDays(3));
 
   @Test
-  void validCertificateHasNothingBroken() {
+  void validCertificateHasNoProblem() {
     var check = check(authority, server, NOW);
 
     assertThat(check.broken()).isEmpty();
@@ -34,7 +34,7 @@ class CertificateCheckTest {
   }
 
   @Test
-  void otherCAIsBroken() {
+  void otherCAIsReported() {
     assertThat(check(issuer.authority("one", NOW, Duration.ofDays(9)), server, NOW).broken())
         .singleElement()
         .asString()
@@ -42,7 +42,7 @@ class CertificateCheckTest {
   }
 
   @Test
-  void wrongKeyIsBroken() {
+  void wrongKeyIsReported() {
     var other = issuer.server(authority, NAMES, NOW, Duration.ofDays(3));
 
     assertThat(check(authority, new Issuer.Issued(server.certificate(), other.key()), NOW).broken())
@@ -50,7 +50,7 @@ class CertificateCheckTest {
   }
 
   @Test
-  void expiredCertificateIsBroken() {
+  void expiredCertificateIsReported() {
     assertThat(check(authority, server, NOW.plus(Duration.ofDays(4))).broken())
         .singleElement()
         .asString()
@@ -62,7 +62,7 @@ class CertificateCheckTest {
   }
 
   @Test
-  void certificateThatIsNotYetValidSaysWhenItWillBe() {
+  void certificateThatIsNotYetValidReportsItsStart() {
     var early = check(authority, server, NOW.minus(ONE));
 
     Instant begins = early.begins().orElseThrow();
@@ -73,7 +73,7 @@ class CertificateCheckTest {
 
   /** Java ignores the dates of a trust anchor; the API server does not. */
   @Test
-  void expiredCAIsBroken() {
+  void expiredCAIsReported() {
     var brief = new Certificates("brief", today.minus(ONE), today.plus(ONE));
 
     assertExpiresTomorrow(
@@ -95,7 +95,7 @@ class CertificateCheckTest {
   }
 
   @Test
-  void expiredIntermediateIsBroken() {
+  void expiredIntermediateIsReported() {
     var root = new Certificates("root");
     var between = root.intermediate("between", today.minus(ONE), today.plus(ONE));
 

@@ -16,7 +16,7 @@ class FailuresTest {
   }
 
   @Test
-  void mistakeOfTheOperatorIsReportedAtOnce() {
+  void internalErrorIsReportedAtOnce() {
     assertThat(Failures.problem(new IllegalStateException("oops"), 0))
         .hasValueSatisfying(
             problem -> {

@@ -13,7 +13,7 @@ class LifecycleTest {
       Optional.of(new Hold("volumes", Duration.ofSeconds(1)));
 
   @Test
-  void livingResourceIsDeployedUnlessItIsUnmanaged() {
+  void existingResourceIsDeployedUnlessItIsUnmanaged() {
     assertThat(Lifecycle.decide(false, true, true, Optional.empty()))
         .isEqualTo(new Lifecycle.Deploy(Optional.empty()));
     assertThat(Lifecycle.decide(false, true, false, Optional.empty()))

@@ -15,25 +15,25 @@ class NodeConflictTest {
           "n3", Map.of("storage", "disk"));
 
   @Test
-  void driversMeetWhereBothSelectTheNode() {
-    var clashes =
+  void driversConflictOnNodesThatBothSelect() {
+    var conflicts =
         NodeConflict.find(
             Map.of("storage", "pmem"),
             Map.of("other", Map.of("zone", "b"), "third", Map.of("storage", "disk")),
             NODES);
 
-    assertThat(clashes).containsExactly(new NodeConflict("other", List.of("n2")));
-    assertThat(clashes.getFirst().describe()).isEqualTo("\"other\" selects the same nodes: n2");
+    assertThat(conflicts).containsExactly(new NodeConflict("other", List.of("n2")));
+    assertThat(conflicts.getFirst().describe()).isEqualTo("\"other\" selects the same nodes: n2");
   }
 
   @Test
-  void sameSelectorWithoutNodesIsNoClash() {
+  void sameSelectorWithoutNodesIsNoConflict() {
     assertThat(NodeConflict.find(Map.of("a", "b"), Map.of("other", Map.of("a", "b")), NODES))
         .isEmpty();
   }
 
   @Test
-  void emptySelectorMeetsEverybody() {
+  void emptySelectorConflictsWithAll() {
     assertThat(NodeConflict.find(Map.of(), Map.of("other", Map.of("storage", "disk")), NODES))
         .containsExactly(new NodeConflict("other", List.of("n3")));
   }

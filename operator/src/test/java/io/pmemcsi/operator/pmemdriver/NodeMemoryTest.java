@@ -27,7 +27,7 @@ class NodeMemoryTest {
   private static final PmemNames NAMES = new PmemNames(new DriverName("a.example.com"));
 
   @Test
-  void nodesWithoutMemoryAreNamedOnceTheyHaveAnswered() {
+  void nodesWithoutMemoryAreReportedOnceTheyResponded() {
     var changes = new AtomicInteger();
     Map<String, OptionalLong> answers =
         Map.of(
@@ -50,7 +50,7 @@ class NodeMemoryTest {
   }
 
   @Test
-  void nodeThatGivesNoAnswerIsAskedAgain() {
+  void nodeThatDoesNotRespondIsPolledAgain() {
     var changes = new AtomicInteger();
     var asked = new AtomicInteger();
     var memory =
@@ -71,7 +71,7 @@ class NodeMemoryTest {
   }
 
   @Test
-  void emptyNodeIsAskedAgainAlsoWhenTheClockIsSetBack() {
+  void emptyNodeIsPolledAgainAlsoWhenTheClockIsSetBack() {
     var now = new AtomicReference<>(Instant.parse("2030-01-01T00:00:00Z"));
     InstantSource clock = now::get;
     var changes = new AtomicInteger();
@@ -92,9 +92,9 @@ class NodeMemoryTest {
     assertThat(memory.unprepared(pods, NAMES, Set.of(), changes::incrementAndGet)).isEmpty();
   }
 
-  /** An operator that was restarted has forgotten, and the status has not. */
+  /** A restarted operator has no state, but the status has. */
   @Test
-  void nodeStaysOnTheListUntilItSaysOtherwise() {
+  void nodeIsReportedUntilItHasMemory() {
     var changes = new AtomicInteger();
     var go = new CountDownLatch(1);
     var memory =
@@ -122,7 +122,7 @@ class NodeMemoryTest {
   }
 
   @Test
-  void notAllNodesAreAskedAtOnce() {
+  void notAllNodesArePolledAtOnce() {
     var now = new AtomicInteger();
     var most = new AtomicInteger();
     var done = new AtomicInteger();

@@ -32,7 +32,7 @@ class PmemStatusMapperTest {
   }
 
   @Test
-  void reasonsOfSeveralComponentsAreSentencesOfTheirOwn() {
+  void reasonsOfSeveralComponentsAreSeparateSentences() {
     assertThat(waiting("0 of 2 replicas are ready", "0 out of 3 driver pods are ready"))
         .isEqualTo("0 of 2 replicas are ready. 0 out of 3 driver pods are ready");
     assertThat(waiting("Not started yet.", "Not started yet."))
@@ -77,14 +77,14 @@ class PmemStatusMapperTest {
   }
 
   @Test
-  void nothingNewIsTheSameStatus() {
+  void statusIsEqualWhenNothingChanged() {
     var first = PmemStatusMapper.next(PmemCSIDeploymentStatus.NEW, found(daemonSet(1, 1, 1)), T1);
 
     assertThat(PmemStatusMapper.next(first, found(daemonSet(1, 1, 1)), T2)).isSameAs(first);
   }
 
   @Test
-  void onlyWhatChangedGetsANewTime() {
+  void onlyChangedConditionsGetANewTime() {
     var first = PmemStatusMapper.next(PmemCSIDeploymentStatus.NEW, found(daemonSet(2, 2, 1)), T1);
 
     var second = PmemStatusMapper.next(first, found(daemonSet(2, 2, 2)), T2);
@@ -106,7 +106,7 @@ class PmemStatusMapperTest {
   }
 
   @Test
-  void failureShowsWhatRunsAnyway() {
+  void failureShowsRunningComponents() {
     var running = PmemStatusMapper.next(PmemCSIDeploymentStatus.NEW, found(daemonSet(2, 2, 2)), T1);
 
     var second =
@@ -125,7 +125,7 @@ class PmemStatusMapperTest {
   }
 
   @Test
-  void failureOfWhatNeverRanHasNoComponents() {
+  void failureBeforeTheFirstDeploymentHasNoComponents() {
     assertThat(leftRunning(PmemCSIDeploymentStatus.NEW, null)).isEmpty();
   }
 
@@ -162,12 +162,13 @@ class PmemStatusMapperTest {
     ObservedStatus early =
         found(daemonSet(1, 1, 1))
             .with(PmemCondition.CERTS_VERIFIED.isFalse("not valid", "too early"));
-    var told = PmemStatusMapper.next(running, early, T2);
+    var reported = PmemStatusMapper.next(running, early, T2);
 
-    assertThat(PmemEventMessages.of(running, told))
+    assertThat(PmemEventMessages.of(running, reported))
         .containsExactly(EventMessage.warning("CertsNotVerified", "too early"));
-    assertThat(PmemEventMessages.of(told, PmemStatusMapper.next(told, early, T2))).isEmpty();
-    assertThat(PmemEventMessages.of(told, running)).isEmpty();
+    assertThat(PmemEventMessages.of(reported, PmemStatusMapper.next(reported, early, T2)))
+        .isEmpty();
+    assertThat(PmemEventMessages.of(reported, running)).isEmpty();
   }
 
   private static @Nullable String waiting(String controller, String nodes) {
@@ -204,7 +205,7 @@ class PmemStatusMapperTest {
         Optional.empty());
   }
 
-  private static DaemonSet daemonSet(int wanted, int updated, int ready) {
+  private static DaemonSet daemonSet(int desired, int updated, int ready) {
     return new DaemonSetBuilder()
         .withNewMetadata()
         .withGeneration(1L)
@@ -218,7 +219,7 @@ class PmemStatusMapperTest {
         .endSpec()
         .withNewStatus()
         .withObservedGeneration(1L)
-        .withDesiredNumberScheduled(wanted)
+        .withDesiredNumberScheduled(desired)
         .withUpdatedNumberScheduled(updated)
         .withNumberReady(ready)
         .endStatus()

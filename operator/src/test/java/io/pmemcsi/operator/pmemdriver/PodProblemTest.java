@@ -10,15 +10,16 @@ import org.junit.jupiter.api.Test;
 class PodProblemTest {
 
   @Test
-  void lastWordsOfAContainerAreToldAlsoWhileItIsTriedAgain() {
+  void terminationMessageIsReportedAlsoWhileTheContainerRestarts() {
     String crashed =
         """
         lastState: {terminated: {exitCode: 1, message: "no certificate: name one"}}
         """;
-    String told =
+    String reported =
         "pod \"a\": container \"pmem-driver\" ended with exit code 1: no certificate: name one";
 
-    assertThat(PodProblem.of(List.of(pod("a", "state: {running: {}}", crashed)))).contains(told);
+    assertThat(PodProblem.of(List.of(pod("a", "state: {running: {}}", crashed))))
+        .contains(reported);
     assertThat(
             PodProblem.of(
                 List.of(
@@ -26,11 +27,11 @@ class PodProblemTest {
                         "a",
                         "state: {waiting: {reason: CrashLoopBackOff, message: back-off 20s}}",
                         crashed))))
-        .contains(told);
+        .contains(reported);
   }
 
   @Test
-  void imageThatCannotBePulledIsTold() {
+  void imagePullErrorIsReported() {
     assertThat(
             PodProblem.of(
                 List.of(
@@ -39,7 +40,7 @@ class PodProblemTest {
   }
 
   @Test
-  void podWithoutNodeIsTold() {
+  void unschedulablePodIsReported() {
     Pod pod =
         read(
             """
@@ -53,7 +54,7 @@ class PodProblemTest {
   }
 
   @Test
-  void podsThatStartOrRunAreNoTrouble() {
+  void startingOrRunningPodsAreNoProblem() {
     assertThat(
             PodProblem.of(
                 List.of(
@@ -67,7 +68,7 @@ class PodProblemTest {
   }
 
   @Test
-  void firstPodByNameIsToldSoThatTheStatusRests() {
+  void firstPodByNameIsReportedSoThatTheStatusIsStable() {
     Pod one = pod("one", "state: {waiting: {reason: ErrImagePull}}");
     Pod other = pod("other", "state: {waiting: {reason: ErrImagePull}}");
 

@@ -24,11 +24,11 @@ class AsciiWatchInterceptorTest {
 
   private static final String WORDS = "Grüße aus 東京 🙂";
 
-  /** The embedded API knows no WebSockets, as some proxies do not. */
+  /** The embedded API does not support WebSockets, like some proxies. */
   @Test
-  void watchByHttpGoesOnAfterLettersOutsideOfAscii(@TempDir Path folder) throws Exception {
+  void watchByHttpContinuesAfterNonAsciiCharacters(@TempDir Path directory) throws Exception {
     try (var kubernetes = EmbeddedKubernetes.start()) {
-      Path file = Files.writeString(folder.resolve("kubeconfig"), kubernetes.kubeconfig());
+      Path file = Files.writeString(directory.resolve("kubeconfig"), kubernetes.kubeconfig());
       var access = new KubeconfigContent(file, kubernetes.kubeconfig());
       try (KubernetesClient client = ApiAccess.client(Optional.of(access));
           SharedIndexInformer<ConfigMap> seen = client.configMaps().inform()) {
@@ -62,7 +62,7 @@ class AsciiWatchInterceptorTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3, 5, 100})
-  void lettersInTwoPiecesAreWhole(int size) {
+  void characterSplitAcrossChunksIsDecoded(int size) {
     byte[] bytes = (WORDS + "\n").getBytes(UTF_8);
     var escaping = new AsciiWatchInterceptor.Escaping();
     var text = new StringBuilder();

@@ -16,11 +16,11 @@ import org.junit.jupiter.api.io.TempDir;
 
 class ConfigFileTest {
 
-  @TempDir private Path folder;
+  @TempDir private Path directory;
 
   @Test
-  void mistakeAtTheStartNamesFileAndKey() throws IOException {
-    Path file = Files.writeString(folder.resolve("config.yaml"), "replicas: 2");
+  void invalidKeyAtTheStartIsReportedWithTheFile() throws IOException {
+    Path file = Files.writeString(directory.resolve("config.yaml"), "replicas: 2");
 
     assertThatThrownBy(() -> new ConfigFile(file))
         .isInstanceOf(FatalException.class)
@@ -28,16 +28,16 @@ class ConfigFileTest {
   }
 
   @Test
-  void missingFileIsAMistakeToo() {
-    assertThatThrownBy(() -> new ConfigFile(folder.resolve("none.yaml")))
+  void missingFileIsReported() {
+    assertThatThrownBy(() -> new ConfigFile(directory.resolve("none.yaml")))
         .isInstanceOf(FatalException.class)
         .hasMessageContaining("none.yaml cannot be read")
         .hasMessageContaining("correct --config");
   }
 
   @Test
-  void changedFileIsReadAgainAndABrokenOneChangesNothing() throws IOException {
-    Path file = Files.writeString(folder.resolve("config.yaml"), "deploymentReplicas: 2");
+  void changedFileIsReloadedAndAnInvalidOneChangesNothing() throws IOException {
+    Path file = Files.writeString(directory.resolve("config.yaml"), "deploymentReplicas: 2");
     var changes = new AtomicInteger();
     try (var config = new ConfigFile(file)) {
       config.onChange(changes::incrementAndGet);
@@ -62,29 +62,29 @@ class ConfigFileTest {
   }
 
   @Test
-  void changeThatCouldNotBeToldIsToldAgain() throws IOException {
-    Path file = Files.writeString(folder.resolve("config.yaml"), "deploymentReplicas: 2");
+  void failedNotificationOfAChangeIsRetried() throws IOException {
+    Path file = Files.writeString(directory.resolve("config.yaml"), "deploymentReplicas: 2");
     var listens = new AtomicBoolean();
-    var told = new AtomicInteger();
+    var notifications = new AtomicInteger();
     try (var config = new ConfigFile(file)) {
       config.onChange(
           () -> {
             if (!listens.get()) {
-              throw new IllegalStateException("nobody listens");
+              throw new IllegalStateException("listener failed");
             }
-            told.incrementAndGet();
+            notifications.incrementAndGet();
           });
 
       replace(file, "deploymentReplicas: 3");
 
-      awaitProblem(config, "nobody listens");
+      awaitProblem(config, "listener failed");
       listens.set(true);
       await().until(() -> config.problem().isEmpty());
-      assertThat(told).hasValue(1);
+      assertThat(notifications).hasValue(1);
     }
   }
 
-  /** At once: nobody shall read a file that is empty for a moment. */
+  /** Atomically: the operator must not read an empty file. */
   private static void replace(Path file, String text) throws IOException {
     Path next = Files.writeString(file.resolveSibling("next.yaml"), text);
     Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
@@ -98,21 +98,21 @@ class ConfigFileTest {
                     .hasValueSatisfying(problem -> assertThat(problem).contains(text)));
   }
 
-  /** As the kubelet does it: the file is a link through a link to a folder, which is swapped. */
+  /** As kubelet does: the file is a symlink through a symlink to a directory, which is replaced. */
   @Test
-  void swapOfAConfigMapsFolderIsNoticed() throws IOException {
-    Path first = Files.createDirectory(folder.resolve("..first"));
-    Path second = Files.createDirectory(folder.resolve("..second"));
+  void swapOfTheConfigMapDirectoryIsObserved() throws IOException {
+    Path first = Files.createDirectory(directory.resolve("..first"));
+    Path second = Files.createDirectory(directory.resolve("..second"));
     Files.writeString(first.resolve("config.yaml"), "deploymentReplicas: 2");
     Files.writeString(second.resolve("config.yaml"), "deploymentReplicas: 3");
-    Path data = Files.createSymbolicLink(folder.resolve("..data"), Path.of("..first"));
+    Path data = Files.createSymbolicLink(directory.resolve("..data"), Path.of("..first"));
     Path file =
-        Files.createSymbolicLink(folder.resolve("config.yaml"), Path.of("..data/config.yaml"));
+        Files.createSymbolicLink(directory.resolve("config.yaml"), Path.of("..data/config.yaml"));
     var changes = new AtomicInteger();
     try (var config = new ConfigFile(file)) {
       config.onChange(changes::incrementAndGet);
 
-      Path next = Files.createSymbolicLink(folder.resolve("..next"), Path.of("..second"));
+      Path next = Files.createSymbolicLink(directory.resolve("..next"), Path.of("..second"));
       Files.move(next, data, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
 
       await().until(() -> changes.get() == 1);

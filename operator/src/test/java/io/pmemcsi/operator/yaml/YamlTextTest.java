@@ -23,7 +23,7 @@ class YamlTextTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "# nothing\n", "---\n---\n"})
-  void nothingIsNoDocument(String text) {
+  void emptyTextHasNoDocument(String text) {
     assertThat(YamlText.documents(text)).isEmpty();
   }
 
@@ -41,7 +41,7 @@ class YamlTextTest {
         "{a: &a {b: *a}} | document 1 cannot be read: it is nested too deeply, refers to itself",
         "{? : a} | document 1 cannot be read: it has what JSON cannot hold",
       })
-  void mistakeIsToldInWords(String text, String message) {
+  void parseErrorIsReported(String text, String message) {
     assertThatThrownBy(() -> YamlText.documents(text))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageStartingWith(message)
@@ -49,14 +49,14 @@ class YamlTextTest {
   }
 
   @Test
-  void documentWithTheMistakeIsNamed() {
+  void parseErrorNamesTheDocument() {
     assertThatThrownBy(() -> YamlText.documents("a: 1\n---\na: !!int foo\n"))
         .hasMessageStartingWith("document 2 has a value that does not fit its tag: ");
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"[", "{a: ", "- "})
-  void nestingTooDeepIsAMistakeLikeAnyOther(String level) {
+  void tooDeepNestingIsAParseError(String level) {
     assertThatThrownBy(() -> YamlText.documents(level.repeat(50_000)))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("nested too deeply");

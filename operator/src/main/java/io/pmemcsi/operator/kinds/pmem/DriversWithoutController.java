@@ -27,7 +27,7 @@ public final class DriversWithoutController {
           drivers.put(settings.driver(), settings.nodeSelector());
         }
       } catch (IllegalArgumentException e) {
-        // an invalid resource; its status says so
+        // an invalid resource; its status reports that
       }
     }
     return drivers;

@@ -67,8 +67,8 @@ record Conflicts(OperatorConfig config, NameOwners owners) {
     return conflicts;
   }
 
-  /** Peers that lose a conflict with this resource. */
-  List<CSIDriverDeployment> losers(
+  /** Peers whose conflict with this resource is decided for this resource. */
+  List<CSIDriverDeployment> conflictingPeers(
       CSIDriverDeployment resource, Collection<CSIDriverDeployment> peers) {
     return peers.stream()
         .filter(peer -> !isSame(peer, resource))

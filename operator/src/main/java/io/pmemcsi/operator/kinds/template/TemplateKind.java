@@ -308,10 +308,10 @@ public final class TemplateKind
 
   private List<ResourceID> triggers(
       CSIDriverDeployment resource, Conflicts conflicts, TemplateObservation observed) {
-    return conflicts.losers(resource, observed.peers()).stream()
-        .filter(loser -> !loser.isMarkedForDeletion() && isManaged(loser))
+    return conflicts.conflictingPeers(resource, observed.peers()).stream()
+        .filter(peer -> !peer.isMarkedForDeletion() && isManaged(peer))
         .map(ResourceID::fromResource)
-        .filter(loser -> !observed.waitingPeers().contains(loser))
+        .filter(peer -> !observed.waitingPeers().contains(peer))
         .toList();
   }
 

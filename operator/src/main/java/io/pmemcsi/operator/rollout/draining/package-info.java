@@ -6,8 +6,8 @@
  * UpdateStatus}). Start reading with the planner: it is pure and has all rules.
  *
  * <p>The only state of an update is in the cluster: the observed objects decide the next step, and
- * an annotation of the node, written together with the cordon, says who cordoned it and since when
- * it waits. So a restarted operator continues where the last one stopped.
+ * an annotation of the node, written together with the cordon, records who cordoned it and since
+ * when it waits. So a restarted operator continues where the last one stopped.
  */
 @NullMarked
 package io.pmemcsi.operator.rollout.draining;

@@ -39,7 +39,7 @@ import java.util.TreeMap;
  * Everything that has to be installed for the operator to run, except the CRDs.
  *
  * @param namespace of the operator and of the drivers
- * @param image of the operator, and of the drivers unless a resource says otherwise
+ * @param image of the operator, and of the drivers unless a resource overrides it
  */
 public record OperatorInstallation(String namespace, String image) {
 

@@ -13,7 +13,7 @@ class ExclusiveFieldsTest {
   private final KubernetesSerialization serialization = new KubernetesSerialization();
 
   @Test
-  void fieldsThatOthersAddToStorageClassesAndDriversAreForeign() {
+  void fieldsThatOtherManagersAddToStorageClassesAndDriversAreForeign() {
     assertThat(
             foreign(
                 "{kind: StorageClass, provisioner: p}",
@@ -29,7 +29,7 @@ class ExclusiveFieldsTest {
   }
 
   @Test
-  void fieldsThatOthersAddToPodsAreForeignAlsoAfterAnInjectedContainer() {
+  void fieldsThatOtherManagersAddToPodsAreForeignAlsoAfterAnInjectedContainer() {
     assertThat(
             foreign(
                 "{kind: DaemonSet, spec: {template: {spec: {containers: [{name: c}]}}}}",

@@ -38,9 +38,10 @@ class RefusedFieldsTest {
         + " spec.controllerDriverResources",
     "DaemonSet, a-node, spec.elsewhere, the API server refuses spec.elsewhere of DaemonSet"
   })
-  void refusedFieldIsToldInTheUsersWords(String kind, String name, String path, String told) {
+  void rejectedFieldIsReportedAsTheUserWroteIt(
+      String kind, String name, String path, String reported) {
     assertThat(described("schedulerNodePort: 31000", kind, name, path))
-        .startsWith(told)
+        .startsWith(reported)
         .endsWith("must be better");
   }
 
@@ -63,19 +64,18 @@ class RefusedFieldsTest {
         "pullPolicy: Always | DaemonSet | containers[1].imagePullPolicy | pullPolicy",
         "imagePullPolicy: Always | DaemonSet | containers[1].imagePullPolicy | imagePullPolicy"
       })
-  void ofSeveralFieldsTheOneThatTheUserWroteIsNamed(
-      String spec, String kind, String path, String told) {
+  void fieldThatTheUserWroteIsNamed(String spec, String kind, String path, String reported) {
     String name = kind.equals("DaemonSet") ? "a-node" : "a-controller";
 
     assertThat(described(spec, kind, name, "spec.template.spec." + path))
-        .isEqualTo("spec." + told + ": must be better");
+        .isEqualTo("spec." + reported + ": must be better");
   }
 
   @ParameterizedTest
   @CsvSource({"controllerReplicas: 3, controllerReplicas", "controllReplicas: 3, controllReplicas"})
-  void replicasAreNamedAsWritten(String spec, String told) {
+  void replicasAreNamedAsWritten(String spec, String reported) {
     assertThat(described(spec, "Deployment", "a-controller", "spec.replicas"))
-        .isEqualTo("spec." + told + ": must be better");
+        .isEqualTo("spec." + reported + ": must be better");
   }
 
   private static String described(String spec, String kind, String name, String path) {

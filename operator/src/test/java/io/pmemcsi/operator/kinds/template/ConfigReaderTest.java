@@ -59,7 +59,7 @@ class ConfigReaderTest {
         "defaultImages:",
         "defaultImages: {attacherImage: ''}"
       })
-  void nothingEmptyAndZeroMeanTheDefault(String yaml) {
+  void missingEmptyAndZeroValuesMeanTheDefault(String yaml) {
     assertThat(ConfigReader.read(yaml)).isEqualTo(OperatorConfig.DEFAULT);
   }
 
@@ -87,20 +87,20 @@ class ConfigReaderTest {
         "a: [ | line 1 is no YAML: ",
         "deploymentReplicas: !!int two | document 1 has a value that does not fit its tag: "
       })
-  void mistakeIsNamedByItsKey(String yaml, String message) {
+  void invalidValueIsReportedWithItsKey(String yaml, String message) {
     assertThatThrownBy(() -> ConfigReader.read(yaml))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining(message);
   }
 
   @Test
-  void secondDocumentIsNoKey() {
+  void secondDocumentIsRejected() {
     assertThatThrownBy(() -> ConfigReader.read("clusterRoleName: a\n---\nclusterRoleName: b\n"))
         .hasMessage("it has 2 documents: write all keys into one");
   }
 
   @Test
-  void allMistakesAreNamedAtOnce() {
+  void allInvalidValuesAreReportedAtOnce() {
     assertThatThrownBy(() -> ConfigReader.read("wrong: 1\nalsoWrong: 2"))
         .hasMessageContaining("wrong: is not a key")
         .hasMessageContaining("alsoWrong: is not a key");

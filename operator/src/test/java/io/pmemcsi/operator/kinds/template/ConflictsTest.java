@@ -25,7 +25,7 @@ class ConflictsTest {
             "CSIDriverDeployment \"older\" in namespace \"ns\", which is older, has the driver name"
                 + " \"a.example.com\" already: change or delete one of the two");
     assertThat(conflicts(older, younger)).isEmpty();
-    assertThat(CONFLICTS.losers(older, List.of(younger))).containsExactly(younger);
+    assertThat(CONFLICTS.conflictingPeers(older, List.of(younger))).containsExactly(younger);
   }
 
   @Test
@@ -171,7 +171,7 @@ class ConflictsTest {
         .singleElement()
         .asString()
         .contains("which is older, has the storage class \"c\" already");
-    assertThat(conflicts.losers(younger, List.of(older))).containsExactly(older);
+    assertThat(conflicts.conflictingPeers(younger, List.of(older))).containsExactly(older);
   }
 
   @Test

@@ -52,7 +52,7 @@ class TemplateDesiredStateTest {
             + " /csi",
         "containers: [{name: d, livenessProbe: {}}]|has a livenessProbe of its own"
       })
-  void nameThatTheOperatorNeedsIsRefused(String pod, String message) {
+  void reservedNameIsRejected(String pod, String message) {
     String yaml =
         """
         spec:
@@ -70,7 +70,7 @@ class TemplateDesiredStateTest {
   }
 
   @Test
-  void clashesOfBothTemplatesAreNamedAtOnce() {
+  void conflictsInBothTemplatesAreReportedAtOnce() {
     String yaml =
         """
         spec:
@@ -128,7 +128,7 @@ class TemplateDesiredStateTest {
   }
 
   @Test
-  void hostPortOfBothTemplatesIsAClashWhereTheirPodsMeet() {
+  void hostPortOfBothTemplatesIsAConflictOnTheSameNode() {
     String yaml =
         """
         spec:
@@ -156,7 +156,7 @@ class TemplateDesiredStateTest {
   }
 
   @Test
-  void configurationDecidesWhatTheResourceLeavesOpen() {
+  void configurationSetsFieldsThatTheResourceOmits() {
     var config =
         new OperatorConfig(
             Map.of(Sidecar.ATTACHER, "mine:1"),
@@ -186,7 +186,7 @@ class TemplateDesiredStateTest {
   }
 
   @Test
-  void namedRolesTakeThePlaceOfThoseThatAreMade() {
+  void configuredRolesReplaceCreatedOnes() {
     var config =
         new OperatorConfig(
             Map.of(),
@@ -211,7 +211,7 @@ class TemplateDesiredStateTest {
   }
 
   @Test
-  void podsOnNodesHaveAnAccountWithoutRights() {
+  void nodePodsHaveAServiceAccountWithoutPermissions() {
     List<HasMetadata> objects = objects(PLAIN.formatted(""), OperatorConfig.DEFAULT);
 
     assertThat(

@@ -74,7 +74,7 @@ class TemplateStatusMapperTest {
   }
 
   @Test
-  void onlyACompleteRunMovesTheObservedGeneration() {
+  void onlyACompleteReconciliationUpdatesTheObservedGeneration() {
     var failed = TemplateStatusMapper.next(CSIDriverDeploymentStatus.NEW, found(false, "one"), T1);
     var done = TemplateStatusMapper.next(failed, found(true, "fine"), T1);
 
@@ -83,14 +83,14 @@ class TemplateStatusMapperTest {
   }
 
   @Test
-  void nothingNewIsTheSameStatus() {
+  void statusIsEqualWhenNothingChanged() {
     var first = TemplateStatusMapper.next(CSIDriverDeploymentStatus.NEW, found(true, "fine"), T1);
 
     assertThat(TemplateStatusMapper.next(first, found(true, "fine"), T2)).isEqualTo(first);
   }
 
   @Test
-  void eventsAreWorthAChangeOnly() {
+  void eventsAreEmittedOnChangesOnly() {
     var failed = TemplateStatusMapper.next(CSIDriverDeploymentStatus.NEW, found(false, "one"), T1);
     var healed = TemplateStatusMapper.next(failed, found(true, "fine"), T2);
 
@@ -161,31 +161,31 @@ class TemplateStatusMapperTest {
     return new Availability(Optional.of(nodes), Optional.of(controller), true).condition();
   }
 
-  private static DaemonSet daemonSet(int wanted, int updated, int ready) {
+  private static DaemonSet daemonSet(int desired, int updated, int ready) {
     return new DaemonSetBuilder()
         .withNewMetadata()
         .withGeneration(2L)
         .endMetadata()
         .withNewStatus()
         .withObservedGeneration(2L)
-        .withDesiredNumberScheduled(wanted)
+        .withDesiredNumberScheduled(desired)
         .withUpdatedNumberScheduled(updated)
         .withNumberReady(ready)
         .endStatus()
         .build();
   }
 
-  private static Deployment deployment(int wanted, int updated, int ready) {
+  private static Deployment deployment(int desired, int updated, int ready) {
     return new DeploymentBuilder()
         .withNewMetadata()
         .withGeneration(2L)
         .endMetadata()
         .withNewSpec()
-        .withReplicas(wanted)
+        .withReplicas(desired)
         .endSpec()
         .withNewStatus()
         .withObservedGeneration(2L)
-        .withReplicas(wanted)
+        .withReplicas(desired)
         .withUpdatedReplicas(updated)
         .withReadyReplicas(ready)
         .endStatus()

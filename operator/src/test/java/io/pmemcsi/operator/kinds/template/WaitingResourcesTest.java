@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class WaitingResourcesTest {
 
-  private static final ResourceID LOSER = new ResourceID("loser", "ns");
+  private static final ResourceID WAITING = new ResourceID("waiting", "ns");
   private static final ResourceID WINNER = new ResourceID("winner", "ns");
   private static final ResourceID NAMESAKE = new ResourceID("winner", "other");
 
@@ -16,19 +16,19 @@ class WaitingResourcesTest {
 
   @Test
   void onlyThoseThatWaitForAResourceAreTriggeredByIt() {
-    waiting.record(LOSER, Set.of(WINNER));
+    waiting.record(WAITING, Set.of(WINNER));
 
-    assertThat(waiting.isWaiting(LOSER)).isTrue();
-    assertThat(waiting.waitingFor(WINNER)).containsExactly(LOSER);
+    assertThat(waiting.isWaiting(WAITING)).isTrue();
+    assertThat(waiting.waitingFor(WINNER)).containsExactly(WAITING);
     assertThat(waiting.waitingFor(NAMESAKE)).isEmpty();
   }
 
   @Test
-  void resourceWithoutConflictIsForgotten() {
-    waiting.record(LOSER, Set.of(WINNER));
-    waiting.record(LOSER, Set.of());
+  void resourceWithoutConflictIsRemoved() {
+    waiting.record(WAITING, Set.of(WINNER));
+    waiting.record(WAITING, Set.of());
 
-    assertThat(waiting.isWaiting(LOSER)).isFalse();
+    assertThat(waiting.isWaiting(WAITING)).isFalse();
     assertThat(waiting.waitingFor(WINNER)).isEmpty();
   }
 }

@@ -1,11 +1,11 @@
 package io.pmemcsi.operator.rollout.draining;
 
-import static io.pmemcsi.operator.rollout.draining.World.NEW;
-import static io.pmemcsi.operator.rollout.draining.World.OLD;
-import static io.pmemcsi.operator.rollout.draining.World.OWNER;
-import static io.pmemcsi.operator.rollout.draining.World.driver;
-import static io.pmemcsi.operator.rollout.draining.World.node;
-import static io.pmemcsi.operator.rollout.draining.World.snapshot;
+import static io.pmemcsi.operator.rollout.draining.TestNodes.NEW;
+import static io.pmemcsi.operator.rollout.draining.TestNodes.OLD;
+import static io.pmemcsi.operator.rollout.draining.TestNodes.OWNER;
+import static io.pmemcsi.operator.rollout.draining.TestNodes.driver;
+import static io.pmemcsi.operator.rollout.draining.TestNodes.node;
+import static io.pmemcsi.operator.rollout.draining.TestNodes.snapshot;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pmemcsi.api.template.Draining;
@@ -355,7 +355,7 @@ class DrainPlannerTest {
     WorkerNode node =
         node("a").cordoned().annotation(annotation(Step.EVICTING, BEFORE, true)).build();
     var snapshot =
-        new NodeSnapshot(World.DRIVER, OWNER, "shop/driver", Optional.empty(), List.of(node));
+        new NodeSnapshot(TestNodes.DRIVER, OWNER, "shop/driver", Optional.empty(), List.of(node));
     DrainPlan plan = DrainPlanner.plan(snapshot, ONE_NODE, NOW);
 
     assertThat(plan.actions()).isEmpty();

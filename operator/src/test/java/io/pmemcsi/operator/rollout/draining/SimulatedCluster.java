@@ -25,7 +25,7 @@ final class SimulatedCluster {
     boolean otherDriverNeedsCordon;
     Optional<DrainAnnotation> annotation = Optional.empty();
     int version;
-    String driverRevision = World.OLD;
+    String driverRevision = TestNodes.OLD;
     int driverUid;
     int driverStartsIn;
     boolean driverTerminating;
@@ -58,7 +58,7 @@ final class SimulatedCluster {
   final List<String> violations = new ArrayList<>();
   private final Random random;
   Instant now = Instant.parse("2026-01-01T00:00:00Z");
-  String revision = World.NEW;
+  String revision = TestNodes.NEW;
   boolean budgetBlocks;
   private int applications;
   private int uids;
@@ -88,8 +88,8 @@ final class SimulatedCluster {
 
   NodeSnapshot snapshot() {
     return new NodeSnapshot(
-        World.DRIVER,
-        World.OWNER,
+        TestNodes.DRIVER,
+        TestNodes.OWNER,
         "shop/driver",
         Optional.of(revision),
         machines.values().stream().map(this::node).toList());
@@ -262,7 +262,7 @@ final class SimulatedCluster {
           machine.version++;
         }
       }
-      case 4 -> revision = revision.equals(World.NEW) ? "newer" : World.NEW;
+      case 4 -> revision = revision.equals(TestNodes.NEW) ? "newer" : TestNodes.NEW;
       case 5 -> schedule(new Application("app-" + applications++, Origin.CONTROLLER));
       case 6 -> machine.version++;
       case 7 -> {

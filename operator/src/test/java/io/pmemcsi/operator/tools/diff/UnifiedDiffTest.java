@@ -32,7 +32,7 @@ class UnifiedDiffTest {
   }
 
   @Test
-  void changeStandsBetweenThreeLinesOfContext() {
+  void changeHasThreeLinesOfContext() {
     assertThat(UnifiedDiff.of(lines(1, 20), lines(1, 20).replace("l10\n", "other\n")))
         .isEqualTo(
             """
@@ -49,7 +49,7 @@ class UnifiedDiffTest {
   }
 
   @Test
-  void farChangesHaveHunksOfTheirOwn() {
+  void distantChangesHaveSeparateHunks() {
     String after = lines(1, 40).replace("l2\n", "").replace("l30\n", "l30\nmore\n");
 
     assertThat(UnifiedDiff.of(lines(1, 40), after))
@@ -84,7 +84,7 @@ class UnifiedDiffTest {
   }
 
   @Test
-  void reportNamesWhatIsInTheWayAndCounts() {
+  void reportNamesBlockersAndCounts() {
     var ref = new ObjectRef("v1", "Service", "ns", "one");
     var diff =
         new ResourceDiff(

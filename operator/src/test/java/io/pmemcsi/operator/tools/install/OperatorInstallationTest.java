@@ -59,7 +59,7 @@ class OperatorInstallationTest {
         .allSatisfy(rule -> assertThat(rule.getResources()).doesNotContain("secrets"));
   }
 
-  /** What the pods of a driver may do, on whatever version and with whatever is switched on. */
+  /** The permissions of driver pods, for each version and with all features. */
   @ParameterizedTest
   @ValueSource(strings = {"1.20", "1.21", "1.36"})
   void rolesOfDriversHaveNoWildcardAndReadNoSecrets(String version) {

@@ -24,8 +24,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Compares what is made for each version of Kubernetes with files that a person can read. A file
- * holds from its version up to the next file; {@code make generate} writes them anew.
+ * Compares the objects for each version of Kubernetes with golden files. A file is valid from its
+ * version up to the next file; {@code make generate} writes them again.
  */
 class RenderingTest {
 
@@ -98,7 +98,7 @@ class RenderingTest {
   }
 
   @Test
-  void unknownKindIsRefusedByName() {
+  void unknownKindIsRejectedByName() {
     HasMetadata pod = new PodBuilder().build();
 
     assertThatThrownBy(() -> rendering.objects(pod, facts(KubernetesVersion.OLDEST)))
@@ -106,7 +106,7 @@ class RenderingTest {
         .hasMessageContaining("v1 Pod is not a kind");
   }
 
-  /** Whatever is wrong inside is not our business. */
+  /** Only the owner of the kind validates it. */
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
@@ -116,7 +116,7 @@ class RenderingTest {
         "pmem-csi.intel.com/v1alpha1 | Deployment | spec: {deviceMode: tape}",
         "example.org/v1 | Foo | spec: {}",
       })
-  void aResourceOfAnotherKindIsNotLookedInto(String apiVersion, String kind, String rest) {
+  void resourceOfAnotherKindIsNotValidated(String apiVersion, String kind, String rest) {
     assertThatThrownBy(
             () -> rendering.read("apiVersion: %s\nkind: %s\n%s".formatted(apiVersion, kind, rest)))
         .isInstanceOf(UsageException.class)
@@ -125,7 +125,7 @@ class RenderingTest {
   }
 
   @Test
-  void whatAnApiServerWouldRefuseIsRefused() {
+  void resourceThatTheServerWouldRejectIsRejected() {
     String head = "apiVersion: pmem-csi.intel.com/v1beta1\nkind: PmemCSIDeployment\n";
 
     assertThatThrownBy(

@@ -7,12 +7,12 @@ import java.util.List;
 import java.util.TreeMap;
 
 /**
- * An attacher in the tests: VolumeAttachment objects follow the pods.
+ * A fake attacher: it creates and deletes VolumeAttachments to match the pods.
  *
  * @param driver whose volumes it attaches
  * @param prefix of the names of PersistentVolumes, before the number of the pod
  */
-record PlayedAttacher(KubernetesClient client, String driver, String prefix) {
+record FakeAttacher(KubernetesClient client, String driver, String prefix) {
 
   List<VolumeAttachment> attachments() {
     return client.storage().v1().volumeAttachments().list().getItems().stream()
@@ -20,22 +20,22 @@ record PlayedAttacher(KubernetesClient client, String driver, String prefix) {
         .toList();
   }
 
-  /** One for each pod of the applications that has a node, and no other. */
+  /** Ensures one attachment for each scheduled pod of the applications, and no other. */
   void follow(List<Pod> applications) {
-    var wanted = new TreeMap<String, VolumeAttachment>();
+    var desired = new TreeMap<String, VolumeAttachment>();
     for (Pod pod : applications) {
       String node = pod.getSpec().getNodeName();
       if (node != null) {
         String name = pod.getMetadata().getName();
         String volume = prefix + name.substring(name.lastIndexOf('-') + 1);
-        wanted.put(volume + "-" + node, CsiVolumes.attachment(volume, driver, node));
+        desired.put(volume + "-" + node, CsiVolumes.attachment(volume, driver, node));
       }
     }
     for (VolumeAttachment found : attachments()) {
-      if (wanted.remove(found.getMetadata().getName()) == null) {
+      if (desired.remove(found.getMetadata().getName()) == null) {
         client.resource(found).delete();
       }
     }
-    wanted.values().forEach(missing -> client.resource(missing).create());
+    desired.values().forEach(missing -> client.resource(missing).create());
   }
 }

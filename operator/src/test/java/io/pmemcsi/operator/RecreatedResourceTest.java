@@ -41,7 +41,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** A resource that is deleted and recreated at once. */
-class ReturningResourceTest {
+class RecreatedResourceTest {
 
   private static final String PMEM = "back.example.com";
   private static final KubernetesVersion VERSION = KubernetesVersion.parse("1.30");
@@ -55,11 +55,11 @@ class ReturningResourceTest {
 
   @Test
   void resourceThatIsRecreatedDuringCleanupIsReconciled() throws Exception {
-    try (var world = new EmbeddedWorld()) {
-      Operator operator = operator(world.client(), this::hold);
+    try (var testbed = new EmbeddedTestbed()) {
+      Operator operator = operator(testbed.client(), this::hold);
       operator.start();
       try {
-        var driver = new TemplateResource(world.client(), EmbeddedWorld.NAMESPACE, "back");
+        var driver = new TemplateResource(testbed.client(), EmbeddedTestbed.NAMESPACE, "back");
         driver.create();
         driver.awaitSynced();
         driver.resource().delete();
@@ -80,25 +80,25 @@ class ReturningResourceTest {
   /** JOSDK would relate the events of the new resource to the deleted one. */
   @Test
   void resourceThatIsRecreatedBeforeTheDeletionIsKnownIsReconciled() throws Exception {
-    try (var world = new EmbeddedWorld();
-        KubernetesClient client = patientClient(world)) {
+    try (var testbed = new EmbeddedTestbed();
+        KubernetesClient client = patientClient(testbed)) {
       Operator operator = operator(client, () -> {});
       operator.start();
       try {
-        var resource = world.client().resources(PmemCSIDeployment.class).withName(PMEM);
-        createPmem(world.client());
-        awaitInitializing(world.client());
-        world.faults().follow(new LateResponse());
+        var resource = testbed.client().resources(PmemCSIDeployment.class).withName(PMEM);
+        createPmem(testbed.client());
+        awaitInitializing(testbed.client());
+        testbed.faults().follow(new LateResponse());
         resource.delete();
         await().until(() -> resource.get() == null);
-        world.faults().clear();
+        testbed.faults().clear();
 
-        createPmem(world.client());
+        createPmem(testbed.client());
         goOn.countDown();
-        awaitInitializing(world.client());
+        awaitInitializing(testbed.client());
         await().untilAsserted(() -> assertThat(ended).hasValueGreaterThanOrEqualTo(1));
 
-        var driver = world.client().storage().v1().csiDrivers().withName(PMEM);
+        var driver = testbed.client().storage().v1().csiDrivers().withName(PMEM);
         driver.delete();
         await().untilAsserted(() -> assertThat(driver.get()).isNotNull());
       } finally {
@@ -111,14 +111,14 @@ class ReturningResourceTest {
   @Test
   void resourceWhoseFinalizerAUserRemovesIsForgotten() {
     var forgotten = new AtomicInteger();
-    try (var world = new EmbeddedWorld()) {
-      Operator operator = operator(world.client(), forgotten::incrementAndGet);
-      createPmem(world.client());
-      var resource = world.client().resources(PmemCSIDeployment.class).withName(PMEM);
+    try (var testbed = new EmbeddedTestbed()) {
+      Operator operator = operator(testbed.client(), forgotten::incrementAndGet);
+      createPmem(testbed.client());
+      var resource = testbed.client().resources(PmemCSIDeployment.class).withName(PMEM);
       operator.start();
       try {
-        awaitInitializing(world.client());
-        world.faults().follow(new RefusedDeletions());
+        awaitInitializing(testbed.client());
+        testbed.faults().follow(new RefusedDeletions());
         resource.delete();
         Edits.edit(
             resource,
@@ -163,9 +163,9 @@ class ReturningResourceTest {
   }
 
   /** Waits for a response as long as the test takes. */
-  private static KubernetesClient patientClient(EmbeddedWorld world) {
+  private static KubernetesClient patientClient(EmbeddedTestbed testbed) {
     Config config =
-        new ConfigBuilder(world.client().getConfiguration())
+        new ConfigBuilder(testbed.client().getConfiguration())
             .withRequestTimeout(Math.toIntExact(LIMIT.multipliedBy(3).toMillis()))
             .build();
     return Clients.to(config).build();
@@ -174,8 +174,8 @@ class ReturningResourceTest {
   private Operator operator(KubernetesClient client, Runnable onDeletion) {
     var kinds =
         Kinds.of(
-            EmbeddedWorld.NAMESPACE,
-            () -> ClusterFacts.assumed(VERSION, EmbeddedWorld.NAMESPACE, EmbeddedWorld.IMAGE),
+            EmbeddedTestbed.NAMESPACE,
+            () -> ClusterFacts.assumed(VERSION, EmbeddedTestbed.NAMESPACE, EmbeddedTestbed.IMAGE),
             () -> OperatorConfig.DEFAULT,
             DriverUsage::none,
             new NodeUpdates(client, () -> VERSION, clock),

@@ -22,9 +22,9 @@ import java.util.TreeSet;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What the pods of a driver may do, asked and tried under the tokens of their own accounts. */
+/** The permissions of the pods of a driver, checked with the tokens of their service accounts. */
 @WithKubernetes(controllers = false)
-class DriverRightsIT {
+class DriverRbacIT {
 
   private static final String READ = "get list watch";
 
@@ -68,7 +68,7 @@ class DriverRightsIT {
   }
 
   @Test
-  void podsMayDoWhatTheyNeedAndNothingElse() {
+  void podsHaveExactlyThePermissionsTheyNeed() {
     ClusterFacts facts =
         new ClusterProbe(sandbox.client()).facts(sandbox.namespace(), InstalledOperator.IMAGE);
     Map<String, String> nodesAtHome = new TreeMap<>(Map.of("pods", "get"));
@@ -88,11 +88,11 @@ class DriverRightsIT {
       ofNodes.put("volumeattributesclasses.storage.k8s.io", READ);
     }
 
-    assertRights("controller", nodesAtHome, ofNodes);
-    assertRights("webhooks", controllerAtHome, OF_CONTROLLER);
-    assertRights("node-setup", Map.of(), Map.of("nodes", "patch"));
+    assertPermissions("controller", nodesAtHome, ofNodes);
+    assertPermissions("webhooks", controllerAtHome, OF_CONTROLLER);
+    assertPermissions("node-setup", Map.of(), Map.of("nodes", "patch"));
 
-    // the answers are no theory
+    // the server enforces what it reports
     KubernetesClient node = as("controller");
     assertThat(node.persistentVolumes().list().getItems()).isNotNull();
     assertThat(node.persistentVolumeClaims().inAnyNamespace().list().getItems()).isNotNull();
@@ -103,28 +103,30 @@ class DriverRightsIT {
     }
   }
 
-  private void assertRights(
+  private void assertPermissions(
       String account, Map<String, String> atHome, Map<String, String> everywhere) {
-    Map<String, Set<String>> wanted = new TreeMap<>();
-    everywhere.forEach((what, verbs) -> wanted.put(what, verbs(verbs)));
-    awaitRights(account, "default", wanted);
-    atHome.forEach((what, verbs) -> wanted.put(what, verbs(verbs)));
-    awaitRights(account, sandbox.namespace(), wanted);
+    Map<String, Set<String>> expected = new TreeMap<>();
+    everywhere.forEach((what, verbs) -> expected.put(what, verbs(verbs)));
+    awaitPermissions(account, "default", expected);
+    atHome.forEach((what, verbs) -> expected.put(what, verbs(verbs)));
+    awaitPermissions(account, sandbox.namespace(), expected);
   }
 
-  /** The server itself learns of a new binding a moment later. */
-  private void awaitRights(String account, String namespace, Map<String, Set<String>> wanted) {
+  /** The authorizer observes a new binding a moment later. */
+  private void awaitPermissions(
+      String account, String namespace, Map<String, Set<String>> expected) {
     await()
         .pollDelay(Duration.ZERO)
-        .untilAsserted(() -> assertThat(rights(account, namespace)).as(account).isEqualTo(wanted));
+        .untilAsserted(
+            () -> assertThat(permissions(account, namespace)).as(account).isEqualTo(expected));
   }
 
   private static Set<String> verbs(String verbs) {
     return new TreeSet<>(Arrays.asList(verbs.split(" ")));
   }
 
-  /** All that an account may do in a namespace, but for asking what it may do. */
-  private Map<String, Set<String>> rights(String account, String namespace) {
+  /** All permissions of an account in a namespace, except those to review its own. */
+  private Map<String, Set<String>> permissions(String account, String namespace) {
     var result = new TreeMap<String, Set<String>>();
     as(account)
         .authorization()

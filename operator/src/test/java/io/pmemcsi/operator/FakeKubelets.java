@@ -9,19 +9,19 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
 
-/** Kubelets in the tests, as far as they register a driver: CSINode objects follow its pods. */
-final class PlayedKubelets {
+/** Fake kubelets that register a driver: they update CSINode objects to match its pods. */
+final class FakeKubelets {
 
   private final KubernetesClient client;
   private final String driver;
   private final Map<String, String> registered = new HashMap<>();
 
-  PlayedKubelets(KubernetesClient client, String driver) {
+  FakeKubelets(KubernetesClient client, String driver) {
     this.client = client;
     this.driver = driver;
   }
 
-  /** As kubelet does it: the entry of a former pod goes before that of the next one comes. */
+  /** As kubelet does: it removes the entry of the previous pod before it adds the next one. */
   void see(String node, Optional<String> pod) {
     Optional<String> known = Optional.ofNullable(registered.get(node));
     if (known.isPresent() && !known.equals(pod)) {
@@ -45,8 +45,8 @@ final class PlayedKubelets {
   private void editDrivers(String node, UnaryOperator<CSINodeSpecBuilder> edit) {
     var kept = client.storage().v1().csiNodes().withName(node);
     if (kept.get() == null) {
-      // with something of its maker that stays, as kubelet's have it: or the server, once all
-      // drivers are gone, no longer notes who changes it and when
+      // with an owner reference, as kubelet sets one: otherwise the server drops managedFields
+      // when the last driver is removed
       client
           .resource(
               new CSINodeBuilder()

@@ -5,14 +5,14 @@ import java.util.List;
 import java.util.Optional;
 
 /** Builds nodes for tests. */
-final class World {
+final class TestNodes {
 
   static final String OLD = "old";
   static final String NEW = "new";
   static final String OWNER = "uid-1";
   static final String DRIVER = "csi.example.com";
 
-  private World() {}
+  private TestNodes() {}
 
   static NodeSnapshot snapshot(WorkerNode... nodes) {
     return new NodeSnapshot(DRIVER, OWNER, "shop/driver", Optional.of(NEW), List.of(nodes));

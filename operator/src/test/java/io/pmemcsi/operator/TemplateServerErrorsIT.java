@@ -11,7 +11,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.http.BasicBuilder;
 import io.fabric8.kubernetes.client.http.HttpRequest;
 import io.fabric8.kubernetes.client.http.Interceptor;
-import io.pmemcsi.operator.TemplateWorld.Subject;
+import io.pmemcsi.operator.TemplateScenario.Subject;
 import io.pmemcsi.operator.runtime.OperatorOptions;
 import io.pmemcsi.operator.runtime.OperatorProgram;
 import io.pmemcsi.operator.tools.install.OperatorInstallation;
@@ -34,14 +34,15 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * The same situations as in {@link TemplateFaultsIT} on a real control plane: each one twice, side
- * by side, and in one of the two every call of the operator is refused once. Both end alike.
+ * The scenarios of {@link TemplateFaultsIT} on a real control plane: each one runs twice, once
+ * without faults and once with every call of the operator failing once. Both reach the same final
+ * state.
  */
 @WithKubernetes
-class TemplateRefusalsIT {
+class TemplateServerErrorsIT {
 
-  /** A situation that is met without and with refusals. */
-  private record Pair(TemplateWorld world, Subject plain, Subject refused) {
+  /** A scenario without and with failed calls. */
+  private record Pair(TemplateScenario scenario, Subject plain, Subject refused) {
 
     Stream<Subject> both() {
       return Stream.of(plain, refused);
@@ -49,7 +50,7 @@ class TemplateRefusalsIT {
   }
 
   /**
-   * A call that is refused the first time.
+   * A call that fails the first time.
    *
    * @param about the path, for a creation with the name of the new object
    */
@@ -62,7 +63,7 @@ class TemplateRefusalsIT {
 
   private static final String REFUSED = "refus-";
 
-  /** What the operator looks at before it lets a driver go. */
+  /** What the operator lists before it deletes a driver. */
   private static final Set<String> GUARDS =
       Set.of(
           "/api/v1/persistentvolumes",
@@ -76,14 +77,14 @@ class TemplateRefusalsIT {
   private static final Pattern KIND =
       Pattern.compile("^/apis?/(?:[^/]+/)?v[^/]+/(?:namespaces/[^/]+/)?([^/]+)");
 
-  /** That of the object: labels and owners come later or are named otherwise. */
+  /** The name of the object: those of labels and owners come later or differ. */
   private static final Pattern NAME = Pattern.compile("\"name\":\"([^\"]*refus-[^\"]*)\"");
 
   private final Set<Call> refusals = ConcurrentHashMap.newKeySet();
   private volatile boolean refusing;
 
   @Test
-  void endIsTheSameWhateverIsRefusedOnce(Sandbox sandbox) {
+  void finalStateIsTheSameWhateverTheServerFailsOnce(Sandbox sandbox) {
     InstalledOperator.install(sandbox);
     KubernetesClient limited = refusingClient(sandbox);
     OperatorProgram operator =
@@ -94,45 +95,45 @@ class TemplateRefusalsIT {
             Map.of("WATCH_NAMESPACE", sandbox.namespace()),
             Clock.systemUTC(),
             TemplateFaultsIT.QUICK);
-    List<TemplateWorld> worlds = TemplateWorld.all().toList();
+    List<TemplateScenario> scenarios = TemplateScenario.all().toList();
     List<Pair> pairs =
-        worlds.stream()
+        scenarios.stream()
             .map(
-                world ->
+                scenario ->
                     new Pair(
-                        world,
-                        subject(sandbox, "plain-%02d".formatted(worlds.indexOf(world))),
-                        subject(sandbox, REFUSED + "%02d".formatted(worlds.indexOf(world)))))
+                        scenario,
+                        subject(sandbox, "plain-%02d".formatted(scenarios.indexOf(scenario))),
+                        subject(sandbox, REFUSED + "%02d".formatted(scenarios.indexOf(scenario)))))
             .toList();
     sandbox.cleanUp(limited::close);
     sandbox.cleanUp(operator::close);
     sandbox.cleanUp(() -> tidy(pairs));
 
-    pairs.forEach(pair -> pair.both().forEach(pair.world().before()));
+    pairs.forEach(pair -> pair.both().forEach(pair.scenario().before()));
     pairs.forEach(pair -> pair.both().forEach(Subject::awaitSeen));
     refusing = true;
-    pairs.forEach(pair -> pair.both().forEach(pair.world().action()));
+    pairs.forEach(pair -> pair.both().forEach(pair.scenario().action()));
 
     awaitPlainOnes(pairs);
     for (Pair pair : pairs) {
-      // controllers may still change what is said of both
-      await(pair.world().name())
+      // controllers may still update the status of both
+      await(pair.scenario().name())
           .atMost(Duration.ofMinutes(3))
           .untilAsserted(() -> assertThat(pair.refused().state()).isEqualTo(pair.plain().state()));
       assertThat(refusals)
-          .as("calls refused in: " + pair.world())
+          .as("failed calls in:  " + pair.scenario())
           .matches(
               calls ->
-                  pair.world().changesNothing()
+                  pair.scenario().changesNothing()
                       || calls.stream()
                           .anyMatch(call -> call.about().contains(pair.refused().name())));
     }
     assertThat(refusals.stream().map(Call::sort).distinct())
-        .as("sorts of calls that were refused")
+        .as("kinds of calls that failed")
         .containsAll(everySortOfCall());
   }
 
-  /** Each kind of object is looked for, made, changed and removed in some situation. */
+  /** Some scenario reads, creates, updates and deletes each kind of object. */
   private static List<String> everySortOfCall() {
     return Stream.concat(
             Stream.of(
@@ -164,7 +165,7 @@ class TemplateRefusalsIT {
         .toList();
   }
 
-  /** Returns when nothing of them changes any more. */
+  /** Waits until they no longer change. */
   private static void awaitPlainOnes(List<Pair> pairs) {
     var last = new AtomicReference<List<Map<String, String>>>(List.of());
     await()
@@ -177,10 +178,10 @@ class TemplateRefusalsIT {
               Map<String, Map<String, String>> byName =
                   IntStream.range(0, now.size())
                       .boxed()
-                      .collect(Collectors.toMap(i -> pairs.get(i).world().name(), now::get));
+                      .collect(Collectors.toMap(i -> pairs.get(i).scenario().name(), now::get));
               return now.equals(last.getAndSet(now))
                   && pairs.stream().allMatch(pair -> pair.plain().isSeen())
-                  && TemplateWorld.areRepaired(byName);
+                  && TemplateScenario.areRepaired(byName);
             });
   }
 
@@ -189,7 +190,7 @@ class TemplateRefusalsIT {
         sandbox.client(), new TemplateResource(sandbox.client(), sandbox.namespace(), name));
   }
 
-  /** The operator has to remove what is left, so that it is closed afterwards. */
+  /** The operator must delete the remaining objects, so it is closed afterwards. */
   private void tidy(List<Pair> pairs) {
     refusing = false;
     List<Subject> all = pairs.stream().flatMap(Pair::both).toList();
@@ -205,20 +206,20 @@ class TemplateRefusalsIT {
   private KubernetesClient refusingClient(Sandbox sandbox) {
     return Clients.to(sandbox.clientAs(OperatorInstallation.NAME).getConfiguration())
         .withHttpClientBuilderConsumer(
-            builder -> builder.addOrReplaceInterceptor("refusals", new Refuser()))
+            builder -> builder.addOrReplaceInterceptor("refusals", new ErrorInjector()))
         .build();
   }
 
   /**
-   * Answers each call about one of its subjects with 500 once, without the server. Whoever creates
-   * an object names it in the body only, and whoever looks for volumes or what is left names
-   * nobody: the first of each such look is refused, whoever it is for.
+   * Fails each call about one of its subjects once with status 500. A create request has the name
+   * in its body only; list requests for volumes and remaining objects name no subject, so the first
+   * one of each kind fails.
    */
-  private final class Refuser implements Interceptor {
+  private final class ErrorInjector implements Interceptor {
     @Override
     public void before(BasicBuilder builder, HttpRequest request, RequestTags tags) {
       if (refusing) {
-        call(request).filter(refusals::add).ifPresent(Refuser::refuse);
+        call(request).filter(refusals::add).ifPresent(ErrorInjector::refuse);
       }
     }
 

@@ -14,34 +14,35 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Compares an object with the one that the server would make if it were created now: nothing may be
- * left of what was wanted before.
+ * Compares an object with a newly created one: no field of a previous desired state may be left.
  */
-final class Fresh {
+final class FreshObject {
 
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  /** What the server made of an object once it would make of it again. */
+  /** The differences to an object that the server creates from the same input. */
   private static final Map<JsonNode, ObjectNode> MADE = new ConcurrentHashMap<>();
 
-  private Fresh() {}
+  private FreshObject() {}
 
-  static List<String> differences(KubernetesClient client, HasMetadata wanted, HasMetadata actual) {
-    HasMetadata other = client.getKubernetesSerialization().clone(wanted);
-    other.getMetadata().setName("fresh-" + wanted.getMetadata().getName());
+  static List<String> differences(
+      KubernetesClient client, HasMetadata desired, HasMetadata actual) {
+    HasMetadata other = client.getKubernetesSerialization().clone(desired);
+    other.getMetadata().setName("fresh-" + desired.getMetadata().getName());
     boolean port = other instanceof Service service && dropNodePorts(service);
-    ObjectNode want =
+    ObjectNode expectedJson =
         MADE.computeIfAbsent(
             JSON.valueToTree(other), _ -> contents(client.resource(other).dryRun().create(), port));
-    ObjectNode have = contents(actual, port);
-    return want.equals(have)
+    ObjectNode actualJson = contents(actual, port);
+    return expectedJson.equals(actualJson)
         ? List.of()
         : List.of(
-            "%s %s: want %s, have %s"
-                .formatted(wanted.getKind(), wanted.getMetadata().getName(), want, have));
+            "%s %s: expected %s, actual %s"
+                .formatted(
+                    desired.getKind(), desired.getMetadata().getName(), expectedJson, actualJson));
   }
 
-  /** They can be given away only once. */
+  /** The server assigns them only once. */
   private static boolean dropNodePorts(Service service) {
     boolean any = service.getSpec().getPorts().stream().anyMatch(it -> it.getNodePort() != null);
     service.getSpec().getPorts().forEach(it -> it.setNodePort(null));
@@ -50,7 +51,7 @@ final class Fresh {
 
   private static ObjectNode contents(HasMetadata object, boolean withoutNodePorts) {
     ObjectNode node = JSON.valueToTree(object);
-    // the tokens of service accounts and the addresses of services are made up by the server
+    // the tokens of service accounts and the addresses of services are assigned by the server
     node.remove(List.of("metadata", "status", "secrets", "data"));
     if (node.path("spec") instanceof ObjectNode spec) {
       spec.remove(List.of("clusterIP", "clusterIPs"));
@@ -66,7 +67,7 @@ final class Fresh {
 
   /** Server-side apply keeps the elements of lists with keys, not always their order. */
   static void sort(JsonNode node) {
-    node.forEach(Fresh::sort);
+    node.forEach(FreshObject::sort);
     if (node instanceof ArrayNode array && array.path(0).isObject()) {
       var elements = new ArrayList<JsonNode>();
       array.forEach(elements::add);

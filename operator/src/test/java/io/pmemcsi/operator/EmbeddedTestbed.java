@@ -23,8 +23,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** One embedded cluster with at most one operator, in which things can go wrong as it is told. */
-final class EmbeddedWorld implements AutoCloseable {
+/** One embedded cluster with at most one operator, and with fault injection. */
+final class EmbeddedTestbed implements AutoCloseable {
 
   static final String NAMESPACE = "pmem-csi";
   static final String IMAGE = "image:one";
@@ -35,7 +35,7 @@ final class EmbeddedWorld implements AutoCloseable {
   private Optional<OperatorProgram> program = Optional.empty();
   private Optional<KubernetesClient> operatorClient = Optional.empty();
 
-  EmbeddedWorld() {
+  EmbeddedTestbed() {
     InstalledOperator.installCrds(client);
     client
         .resource(
@@ -43,7 +43,7 @@ final class EmbeddedWorld implements AutoCloseable {
         .create();
   }
 
-  /** Of a user; the operator has its own. */
+  /** The user's client; the operator has another one. */
   KubernetesClient client() {
     return client;
   }
@@ -76,7 +76,7 @@ final class EmbeddedWorld implements AutoCloseable {
     operatorClient = Optional.empty();
   }
 
-  /** Nothing goes wrong any more; what was missed can only be made up for by reading all anew. */
+  /** Ends all faults and all watches: the operator recovers missed events by listing again. */
   void renewWatches() {
     server.faults().clear();
     server.faults().forgetHistory();
@@ -87,8 +87,8 @@ final class EmbeddedWorld implements AutoCloseable {
     return server.requests().writes().size();
   }
 
-  /** For messages about an operator that does not move: what goes on between it and its server. */
-  String situation() {
+  /** For failure messages: the requests between the operator and the server. */
+  String describeRequests() {
     List<SeenRequest> all = server.requests().all();
     return """
     %d watches are open, clients are %s, threads are in %s; the last requests:
@@ -114,7 +114,7 @@ final class EmbeddedWorld implements AutoCloseable {
     return file;
   }
 
-  /** Events follow on the status: what comes then is not the operator's answer to a change. */
+  /** The operator emits events after the status: later writes do not belong to the change. */
   void awaitQuiet() {
     await()
         .until(

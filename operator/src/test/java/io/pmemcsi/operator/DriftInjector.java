@@ -15,20 +15,20 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Somebody who edits objects of the operator: what matters most in each kind, and the marks. */
-final class Vandal {
+/** Acts as a user who edits the important fields and the labels of owned objects. */
+final class DriftInjector {
 
-  private static final String TRACE = "vandal";
+  private static final String TRACE = "drift";
 
-  private Vandal() {}
+  private DriftInjector() {}
 
-  static HasMetadata spoil(HasMetadata object) {
+  static HasMetadata inject(HasMetadata object) {
     object.getMetadata().getLabels().put("app.kubernetes.io/instance", TRACE);
     object.getMetadata().getLabels().put("mine", "kept");
     object.getMetadata().setOwnerReferences(List.of());
     switch (object) {
-      case DaemonSet set -> spoil(set.getSpec().getTemplate().getSpec());
-      case Deployment deployment -> spoil(deployment.getSpec().getTemplate().getSpec());
+      case DaemonSet set -> inject(set.getSpec().getTemplate().getSpec());
+      case Deployment deployment -> inject(deployment.getSpec().getTemplate().getSpec());
       case Service service -> service.getSpec().setSelector(Map.of("app", TRACE));
       case Secret secret -> secret.getData().replaceAll((key, value) -> TlsSecrets.encoded(TRACE));
       case Role role -> role.getRules().getFirst().setVerbs(List.of(TRACE));
@@ -40,26 +40,26 @@ final class Vandal {
         hook.getWebhooks().getFirst().getObjectSelector().setMatchLabels(Map.of("app", TRACE));
       }
       default -> {
-        // the spec of a CSIDriver never changes, and a ServiceAccount has nothing but its marks
+        // the spec of a CSIDriver never changes, and a ServiceAccount has only its labels
       }
     }
     return object;
   }
 
-  /** Another image, a label that no node has, and rights that are none of the pod's business. */
-  private static void spoil(PodSpec pod) {
+  /** Sets another image, a label that no node has, and another service account. */
+  private static void inject(PodSpec pod) {
     pod.getContainers().getFirst().setImage(TRACE);
     pod.setNodeSelector(Map.of("app", TRACE));
     pod.setServiceAccountName(TRACE);
   }
 
-  private static boolean isSpoilt(PodSpec pod) {
+  private static boolean hasDrift(PodSpec pod) {
     return pod.getContainers().getFirst().getImage().equals(TRACE)
         || pod.getServiceAccountName().equals(TRACE)
         || (pod.getNodeSelector() != null && pod.getNodeSelector().containsValue(TRACE));
   }
 
-  /** Where an object still shows that he was there. */
+  /** The fields that still have an injected value. */
   static List<String> traces(HasMetadata object) {
     var traces = new ArrayList<String>();
     object
@@ -71,10 +71,10 @@ final class Vandal {
                 traces.add("label " + key);
               }
             });
-    boolean spoilt =
+    boolean drifted =
         switch (object) {
-          case DaemonSet set -> isSpoilt(set.getSpec().getTemplate().getSpec());
-          case Deployment deployment -> isSpoilt(deployment.getSpec().getTemplate().getSpec());
+          case DaemonSet set -> hasDrift(set.getSpec().getTemplate().getSpec());
+          case Deployment deployment -> hasDrift(deployment.getSpec().getTemplate().getSpec());
           case Service service -> service.getSpec().getSelector().containsValue(TRACE);
           case Secret secret -> secret.getData().containsValue(TlsSecrets.encoded(TRACE));
           case Role role ->
@@ -90,7 +90,7 @@ final class Vandal {
                   || hook.getWebhooks().getFirst().getObjectSelector().toString().contains(TRACE);
           default -> false;
         };
-    if (spoilt) {
+    if (drifted) {
       traces.add(object.getKind());
     }
     return traces;

@@ -27,28 +27,27 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Somebody who changes no value of the operator, but adds his own and takes some away: rights,
- * selectors, arguments and marks, which are not his to add to, and labels, containers and ports,
- * which are.
+ * Acts as another field manager that adds and removes values: permissions, selectors, arguments and
+ * ownership labels, which the operator reverts, and labels, containers and ports, which it keeps.
  */
-final class Intruder {
+final class ExtraFieldInjector {
 
-  private static final String MINE = "intruder";
+  private static final String EXTRA = "extra";
   private static final int PORT = 4711;
 
-  /** For ports without one: they need names as soon as there are two. */
-  private static final String NAMED = "intruder-named-it";
+  /** A name for unnamed ports, which the API requires once there are two. */
+  private static final String NAMED = "extra-name";
 
-  private Intruder() {}
+  private ExtraFieldInjector() {}
 
-  static HasMetadata intrude(HasMetadata object) {
+  static HasMetadata inject(HasMetadata object) {
     var metadata = object.getMetadata();
-    metadata.getLabels().put(MINE, "kept");
+    metadata.getLabels().put(EXTRA, "kept");
     metadata.getLabels().remove("pmem-csi.intel.com/owner-uid");
     metadata.getAnnotations().remove("pmem-csi.intel.com/owner");
     switch (object) {
-      case DaemonSet set -> intrude(set.getSpec().getTemplate().getSpec());
-      case Deployment deployment -> intrude(deployment.getSpec().getTemplate().getSpec());
+      case DaemonSet set -> inject(set.getSpec().getTemplate().getSpec());
+      case Deployment deployment -> inject(deployment.getSpec().getTemplate().getSpec());
       case Service service -> {
         service.getSpec().setSelector(with(service.getSpec().getSelector()));
         service
@@ -57,7 +56,7 @@ final class Intruder {
                 with(
                     service.getSpec().getPorts(),
                     new ServicePortBuilder()
-                        .withName(MINE)
+                        .withName(EXTRA)
                         .withProtocol("TCP")
                         .withPort(PORT)
                         .build()));
@@ -68,10 +67,10 @@ final class Intruder {
       case Secret secret -> {
         String first = secret.getData().keySet().stream().sorted().findFirst().orElseThrow();
         secret.getData().remove(first);
-        secret.getData().put(MINE, TlsSecrets.encoded(MINE));
+        secret.getData().put(EXTRA, TlsSecrets.encoded(EXTRA));
       }
-      case Role role -> role.setRules(intrude(role.getRules()));
-      case ClusterRole role -> role.setRules(intrude(role.getRules()));
+      case Role role -> role.setRules(inject(role.getRules()));
+      case ClusterRole role -> role.setRules(inject(role.getRules()));
       case RoleBinding binding -> binding.setSubjects(with(binding.getSubjects(), subject()));
       case ClusterRoleBinding binding ->
           binding.setSubjects(with(binding.getSubjects(), subject()));
@@ -83,17 +82,17 @@ final class Intruder {
                 new RuleWithOperationsBuilder(first.getRules().getFirst())
                     .withResources("secrets")
                     .build()));
-        first.getObjectSelector().setMatchLabels(Map.of(MINE, "yes"));
+        first.getObjectSelector().setMatchLabels(Map.of(EXTRA, "yes"));
       }
       default -> {
-        // the spec of a CSIDriver never changes, and a ServiceAccount has nothing but its marks
+        // the spec of a CSIDriver never changes, and a ServiceAccount has only its labels
       }
     }
     return object;
   }
 
-  /** One more right, and one less. */
-  private static List<PolicyRule> intrude(List<PolicyRule> rules) {
+  /** Adds one permission and removes another. */
+  private static List<PolicyRule> inject(List<PolicyRule> rules) {
     return with(
         rules.subList(1, rules.size()),
         new PolicyRuleBuilder()
@@ -103,51 +102,52 @@ final class Intruder {
             .build());
   }
 
-  private static void intrude(PodSpec pod) {
+  private static void inject(PodSpec pod) {
     var first = pod.getContainers().getFirst();
-    first.setArgs(with(first.getArgs(), "-" + MINE));
+    first.setArgs(with(first.getArgs(), "-" + EXTRA));
     first.setVolumeMounts(List.of());
     List<Toleration> tolerations = pod.getTolerations() == null ? List.of() : pod.getTolerations();
     pod.setTolerations(
-        with(tolerations, new TolerationBuilder().withKey(MINE).withOperator("Exists").build()));
+        with(tolerations, new TolerationBuilder().withKey(EXTRA).withOperator("Exists").build()));
     pod.setNodeSelector(with(pod.getNodeSelector()));
     pod.setContainers(
-        with(pod.getContainers(), new ContainerBuilder().withName(MINE).withImage(MINE).build()));
+        with(pod.getContainers(), new ContainerBuilder().withName(EXTRA).withImage(EXTRA).build()));
   }
 
-  /** Takes along what was his to add; fails if it is not there. */
-  static HasMetadata leave(HasMetadata object) {
-    if (!"kept".equals(object.getMetadata().getLabels().remove(MINE))) {
-      throw new AssertionError("label of others lost on " + object);
+  /** Removes the fields that the operator must keep; fails if one is missing. */
+  static HasMetadata removeKeptFields(HasMetadata object) {
+    if (!"kept".equals(object.getMetadata().getLabels().remove(EXTRA))) {
+      throw new AssertionError("label of another manager lost on  " + object);
     }
     boolean kept =
         switch (object) {
-          case DaemonSet set -> leave(set.getSpec().getTemplate().getSpec());
-          case Deployment deployment -> leave(deployment.getSpec().getTemplate().getSpec());
+          case DaemonSet set -> removeKeptFields(set.getSpec().getTemplate().getSpec());
+          case Deployment deployment ->
+              removeKeptFields(deployment.getSpec().getTemplate().getSpec());
           case Service service -> {
             List<ServicePort> ports = service.getSpec().getPorts();
             ports.stream()
                 .filter(port -> NAMED.equals(port.getName()))
                 .forEach(port -> port.setName(null));
-            yield ports.removeIf(port -> MINE.equals(port.getName()));
+            yield ports.removeIf(port -> EXTRA.equals(port.getName()));
           }
-          case Secret secret -> secret.getData().remove(MINE) != null;
+          case Secret secret -> secret.getData().remove(EXTRA) != null;
           default -> true;
         };
     if (!kept) {
-      throw new AssertionError("what others may add was lost on " + object);
+      throw new AssertionError("field of another manager lost on  " + object);
     }
     return object;
   }
 
-  private static boolean leave(PodSpec pod) {
-    return pod.getContainers().removeIf(container -> container.getName().equals(MINE));
+  private static boolean removeKeptFields(PodSpec pod) {
+    return pod.getContainers().removeIf(container -> container.getName().equals(EXTRA));
   }
 
   private static Subject subject() {
     return new SubjectBuilder()
         .withKind("ServiceAccount")
-        .withName(MINE)
+        .withName(EXTRA)
         .withNamespace("default")
         .build();
   }
@@ -160,7 +160,7 @@ final class Intruder {
 
   private static Map<String, String> with(Map<String, String> map) {
     Map<String, String> result = map == null ? new HashMap<>() : new HashMap<>(map);
-    result.put(MINE, "yes");
+    result.put(EXTRA, "yes");
     return result;
   }
 }

@@ -23,9 +23,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What others, and we ourselves, may do wrong while a driver is there. */
+/** Failures caused by users, other controllers and the operator itself while a driver runs. */
 @WithKubernetes
-class MishapsIT {
+class FailureHandlingIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(2);
 
@@ -41,7 +41,7 @@ class MishapsIT {
   }
 
   @Test
-  void objectThatCannotBeChangedIsMadeAnew() {
+  void objectWithAChangedImmutableFieldIsRecreated() {
     operator.start();
     driver.create("");
     driver.awaitPhase("Initializing");
@@ -75,7 +75,7 @@ class MishapsIT {
             });
   }
 
-  /** With all marks, as if the operator itself had made it so. */
+  /** With all ownership labels, as if the operator had created it. */
   private void replace(HasMetadata object) {
     client.resource(object).delete();
     object.getMetadata().setResourceVersion(null);
@@ -84,7 +84,7 @@ class MishapsIT {
   }
 
   @Test
-  void objectThatSomebodyHoldsIsToldAndWaitedFor() {
+  void terminatingObjectWithAFinalizerIsReportedAndAwaited() {
     operator.start();
     driver.create("");
     driver.awaitPhase("Initializing");
@@ -117,7 +117,7 @@ class MishapsIT {
           return role;
         });
 
-    driver.awaitGone();
+    driver.awaitDeleted();
     assertThat(driver.objectNames()).isEmpty();
   }
 
@@ -139,9 +139,9 @@ class MishapsIT {
     return role.get().getMetadata().getName();
   }
 
-  /** Somebody who sets a value back each time is answered, but not without end, and named. */
+  /** The operator backs off from a manager that reverts a field each time, and names it. */
   @Test
-  void fightOverAValueIsFoughtWithModerationAndTheRivalIsNamed() {
+  void repeatedDriftIsBackedOffAndTheConflictingManagerIsNamed() {
     operator.start();
     driver.create("");
     driver.awaitPhase("Initializing");
@@ -169,7 +169,7 @@ class MishapsIT {
         .contains("False");
     assertThat(driver.status().reason()).contains("gitops");
 
-    // what the user himself wants is not put off
+    // changes of the resource are applied without back-off
     setImage("fight:2");
     driver.setSpec("logLevel: 5");
     await()
@@ -178,13 +178,14 @@ class MishapsIT {
     await().atMost(LIMIT).untilAsserted(() -> assertThat(driver.condition("Contested")).isEmpty());
     assertThat(driver.events()).containsOnlyOnce("Contested");
     double seconds = (System.nanoTime() - start) / 1e9;
-    // five at once, one every ten seconds, and those for the user; up to two calls each
+    // five at once, one every ten seconds, and those for the change of the resource; up to two
+    // calls each
     assertThat((double) writesTo(path) - before).isLessThanOrEqualTo(2 * (7 + seconds / 10));
   }
 
-  /** Nothing in an object tells who deletes it, and each time it is made again at once. */
+  /** The API does not record who deletes an object; the first deletions are repaired at once. */
   @Test
-  void objectThatSomebodyDeletesEachTimeIsMadeAgainWithModeration() {
+  void repeatedDeletionIsBackedOff() {
     operator.start();
     driver.create("");
     driver.awaitPhase("Initializing");
@@ -245,12 +246,12 @@ class MishapsIT {
   }
 
   @Test
-  void mistakeOfTheOperatorItselfIsTold() {
-    var mistakes = new AtomicInteger();
+  void internalErrorOfTheOperatorIsReported() {
+    var errorsLeft = new AtomicInteger();
     InstantSource clock =
         () -> {
-          if (mistakes.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
-            throw new IllegalStateException("a mistake");
+          if (errorsLeft.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
+            throw new IllegalStateException("internal error");
           }
           return Instant.now();
         };
@@ -258,11 +259,11 @@ class MishapsIT {
     driver.create("");
     driver.awaitPhase("Initializing");
 
-    mistakes.set(1);
+    errorsLeft.set(1);
     driver.setSpec("logLevel: 5");
 
     await().atMost(LIMIT).untilAsserted(() -> assertThat(driver.events()).contains("Failed"));
-    // and it was only one
+    // the error occurred only once
     driver.awaitPhase("Initializing");
   }
 }

@@ -7,17 +7,17 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.Resource;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
-import io.pmemcsi.operator.TemplateWorld.Subject;
+import io.pmemcsi.operator.TemplateScenario.Subject;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
 import java.util.function.Consumer;
 
 /**
- * A life of a CSIDriverDeployment as a seed draws it: it is created, some things happen to it and
- * its objects, faster than the operator can follow, and in the end it is again what it was first.
+ * A random lifecycle of a CSIDriverDeployment: users change it and its objects faster than the
+ * operator reconciles, and finally restore it.
  */
-final class TemplateLife {
+final class TemplateLifecycle {
 
   private static final int TURNS = 4;
 
@@ -42,13 +42,13 @@ final class TemplateLife {
           Subject::restore,
           Subject::deleteAll,
           Subject::deleteHalf,
-          TemplateLife::relabel);
+          TemplateLifecycle::relabel);
 
-  private TemplateLife() {}
+  private TemplateLifecycle() {}
 
   static void live(Subject subject, long seed) {
     var lot = new Random(seed);
-    // a failure may look as if it were there already
+    // a failed create may have taken effect
     Subject.retrying(
         () -> {
           subject.create();
@@ -71,11 +71,11 @@ final class TemplateLife {
       object.patch(
           PatchContext.of(PatchType.JSON_MERGE),
           """
-          {"metadata": {"labels": {"csidriver.storage.openshift.io/owner-name": "somebody"}}}
+          {"metadata": {"labels": {"csidriver.storage.openshift.io/owner-name": "another-owner"}}}
           """);
       return true;
     } catch (KubernetesClientException e) {
-      // it went in this very moment
+      // it was deleted concurrently
       if (e.getCode() != HTTP_NOT_FOUND) {
         throw e;
       }

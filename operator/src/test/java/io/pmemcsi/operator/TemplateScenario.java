@@ -20,12 +20,12 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * A situation in the life of a CSIDriverDeployment.
+ * A scenario in the lifecycle of a CSIDriverDeployment.
  *
- * @param before what is there
- * @param action what then happens
+ * @param before the initial state
+ * @param action the action that follows
  */
-record TemplateWorld(String name, Consumer<Subject> before, Consumer<Subject> action) {
+record TemplateScenario(String name, Consumer<Subject> before, Consumer<Subject> action) {
 
   private static final String NOTHING = "nothing changes";
 
@@ -34,15 +34,15 @@ record TemplateWorld(String name, Consumer<Subject> before, Consumer<Subject> ac
     return name;
   }
 
-  /** Whether the operator need not write, nor ask anybody. */
+  /** Whether the operator needs no write and no list request. */
   boolean changesNothing() {
     return name.equals(NOTHING);
   }
 
-  static Stream<TemplateWorld> all() {
+  static Stream<TemplateScenario> all() {
     return Stream.of(
-        new TemplateWorld("create all", subject -> {}, Subject::create),
-        new TemplateWorld(
+        new TemplateScenario("create all", subject -> {}, Subject::create),
+        new TemplateScenario(
             "own account",
             subject -> {},
             subject ->
@@ -50,34 +50,34 @@ record TemplateWorld(String name, Consumer<Subject> before, Consumer<Subject> ac
                     subject
                         .yaml()
                         .replace("nodeSelector", "serviceAccountName: own\n      nodeSelector"))),
-        new TemplateWorld(
+        new TemplateScenario(
             "no probe",
             subject -> {},
             subject -> subject.create(subject.yaml().replace("  probePeriodSeconds: 60\n", ""))),
-        new TemplateWorld(
+        new TemplateScenario(
             "security context",
             subject -> {},
             subject ->
                 subject.create(
                     subject.yaml().replace("privileged: true", "privileged: true, runAsUser: 7"))),
-        new TemplateWorld(
+        new TemplateScenario(
             NOTHING,
             Subject::create,
             subject -> subject.patch("{\"metadata\":{\"annotations\":{\"a\":\"b\"}}}")),
-        new TemplateWorld("edits by others", Subject::create, Subject::editAll),
-        new TemplateWorld("deletions by others", Subject::create, Subject::deleteAll),
-        new TemplateWorld(
+        new TemplateScenario("edits by others", Subject::create, Subject::editAll),
+        new TemplateScenario("deletions by others", Subject::create, Subject::deleteAll),
+        new TemplateScenario(
             "edit of the resource",
             Subject::create,
             subject ->
                 subject.patch(
                     "{\"spec\":{\"logLevel\":2,\"replicas\":3,\"driverControllerTemplate\":"
                         + "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}}}")),
-        new TemplateWorld(
+        new TemplateScenario(
             "controller removed",
             Subject::create,
             subject -> subject.patch("{\"spec\":{\"driverControllerTemplate\":null}}")),
-        new TemplateWorld(
+        new TemplateScenario(
             "other classes",
             Subject::create,
             subject ->
@@ -88,27 +88,28 @@ record TemplateWorld(String name, Consumer<Subject> before, Consumer<Subject> ac
                       {"metadata":{"name":"NAME-third"}}]}}
                     """
                         .replace("NAME", subject.name()))),
-        new TemplateWorld(
+        new TemplateScenario(
             "another name for the driver",
             Subject::create,
             subject ->
                 subject.patch(
                     "{\"spec\":{\"driverName\":\"other-%s.example.com\"}}"
                         .formatted(subject.name()))),
-        new TemplateWorld("object of somebody else", Subject::createForeignClass, Subject::create),
-        new TemplateWorld(
+        new TemplateScenario(
+            "object that is not owned", Subject::createNotOwnedStorageClass, Subject::create),
+        new TemplateScenario(
             "unmanaged",
             Subject::create,
             subject -> subject.patch("{\"spec\":{\"managementState\":\"Unmanaged\"}}")),
-        new TemplateWorld("deletion", Subject::create, Subject::delete),
-        new TemplateWorld(
-            "deletion with half gone",
+        new TemplateScenario("deletion", Subject::create, Subject::delete),
+        new TemplateScenario(
+            "deletion with half of the objects deleted",
             Subject::create,
             subject -> {
               subject.deleteHalf();
               subject.delete();
             }),
-        new TemplateWorld(
+        new TemplateScenario(
             "deletion of unmanaged",
             subject -> {
               subject.create();
@@ -116,14 +117,14 @@ record TemplateWorld(String name, Consumer<Subject> before, Consumer<Subject> ac
               subject.patch("{\"spec\":{\"managementState\":\"Unmanaged\"}}");
             },
             Subject::delete),
-        new TemplateWorld(
+        new TemplateScenario(
             "deletion held back",
             subject -> {
               subject.create();
               subject.createVolume();
             },
             Subject::delete),
-        new TemplateWorld(
+        new TemplateScenario(
             "deletion by force",
             subject -> {
               subject.create();
@@ -138,17 +139,17 @@ record TemplateWorld(String name, Consumer<Subject> before, Consumer<Subject> ac
   }
 
   /**
-   * Whether the operator has made up for what others did, where nothing in the resource tells.
+   * Whether the operator reverted drift that the status does not report.
    *
-   * @param states by name of the situation
+   * @param states by name of the scenario
    */
   static boolean areRepaired(Map<String, Map<String, String>> states) {
     return Objects.equals(states.get("deletions by others"), states.get("create all"))
         && states.getOrDefault("edits by others", Map.of()).values().stream()
-            .noneMatch(object -> object.contains("\"somebody\""));
+            .noneMatch(object -> object.contains("\"another-owner\""));
   }
 
-  /** A resource to which this happens, and somebody who tries again when a call fails. */
+  /** The resource of a scenario, and a user who retries failed calls. */
   record Subject(KubernetesClient client, TemplateResource driver) {
 
     String name() {
@@ -175,7 +176,7 @@ record TemplateWorld(String name, Consumer<Subject> before, Consumer<Subject> ac
           });
     }
 
-    /** Changes the resource back to what {@link #create()} makes. */
+    /** Restores the resource to the state after {@link #create()}. */
     void restore() {
       String good = client.getKubernetesSerialization().asJson(good().getSpec());
       retrying(
@@ -209,7 +210,7 @@ record TemplateWorld(String name, Consumer<Subject> before, Consumer<Subject> ac
                         PatchContext.of(PatchType.JSON_MERGE),
                         """
                         {"metadata": {"labels": {"mine": "kept",
-                          "csidriver.storage.openshift.io/owner-name": "somebody"}}}
+                          "csidriver.storage.openshift.io/owner-name": "another-owner"}}}
                         """));
       }
     }
@@ -232,13 +233,13 @@ record TemplateWorld(String name, Consumer<Subject> before, Consumer<Subject> ac
           });
     }
 
-    void createForeignClass() {
+    void createNotOwnedStorageClass() {
       create(
           new StorageClassBuilder()
               .withNewMetadata()
               .withName(name() + "-second")
               .endMetadata()
-              .withProvisioner("somebody.else")
+              .withProvisioner("other.example.com")
               .build());
     }
 
@@ -250,18 +251,18 @@ record TemplateWorld(String name, Consumer<Subject> before, Consumer<Subject> ac
       retrying(() -> ignoringRepetition(() -> client.resource(object).create()));
     }
 
-    /** Removes what no operator removes. */
+    /** Deletes objects that no operator deletes. */
     void tidy() {
       deleteVolume();
       client.storage().v1().storageClasses().withName(name() + "-second").delete();
     }
 
-    /** So that nothing holds the driver back any more. */
+    /** Deletes the volume, so that nothing blocks the deletion any more. */
     void deleteVolume() {
       client.persistentVolumes().withName(name()).delete();
     }
 
-    /** Whether the operator has seen the resource as it is now. */
+    /** Whether the operator observed the current resource. */
     boolean isSeen() {
       CSIDriverDeployment resource = driver.get();
       if (resource == null) {
@@ -287,13 +288,13 @@ record TemplateWorld(String name, Consumer<Subject> before, Consumer<Subject> ac
       await().ignoreExceptions().until(this::isSeen);
     }
 
-    /** Everything that was made, and what is said about it; without the subject's own name. */
+    /** All objects and the status, without the subject's own name. */
     Map<String, String> state() {
       var state = new TreeMap<String, String>();
       Snapshot.of(driver.objects())
           .forEach((name, text) -> state.put(nameless(name), nameless(text)));
       CSIDriverDeployment resource = driver.get();
-      state.put("resource", resource == null ? "gone" : nameless(status(resource)));
+      state.put("resource", resource == null ? "deleted" : nameless(status(resource)));
       return state;
     }
 
@@ -318,7 +319,7 @@ record TemplateWorld(String name, Consumer<Subject> before, Consumer<Subject> ac
       try {
         creation.call();
       } catch (KubernetesClientException e) {
-        // it was carried out before it failed
+        // it took effect before it failed
         if (e.getCode() != HTTP_CONFLICT) {
           throw e;
         }

@@ -5,9 +5,9 @@ import io.pmemcsi.testbed.kubernetes.Sandbox;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.TestInstance;
 
-/** Tests that share one operator, which runs from the first of them to the last. */
+/** Base of test classes with one operator for all tests. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-abstract class OneOperator {
+abstract class SharedOperator {
 
   Sandbox sandbox;
   KubernetesClient client;

@@ -46,11 +46,11 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
- * A driver, and as many applications with volumes as there are nodes, on a real cluster. What no
- * hollow node does is played: the attacher ({@link PlayedAttacher}) and kubelet's registration of
- * the driver ({@link PlayedKubelets}).
+ * A driver, and as many applications with volumes as there are nodes, on a real cluster. Fakes
+ * replace what hollow nodes lack: the attacher ({@link FakeAttacher}) and kubelet's registration of
+ * the driver ({@link FakeKubelets}).
  */
-final class DrainingStage {
+final class DrainingFixture {
 
   /** No two of the applications on one node. */
   private static final String APART =
@@ -59,8 +59,8 @@ final class DrainingStage {
         labelSelector: {matchLabels: {app: web}}}]}\
       """;
 
-  /** Much is waited for here, and machines may be slow. */
-  private static final Duration PATIENCE = Duration.ofMinutes(4);
+  /** Rollouts take many steps, and machines may be slow. */
+  private static final Duration TIMEOUT = Duration.ofMinutes(4);
 
   private final Sandbox sandbox;
   private final KubernetesClient client;
@@ -69,77 +69,82 @@ final class DrainingStage {
   private final List<String> nodes;
   private final InstalledOperator operator;
   private final boolean driverByOperator;
-  private final boolean onPaper;
+  private final boolean onFakeNodes;
   private final AtomicInteger writesLeft = new AtomicInteger();
-  private final KubernetesClient mortal;
+  private final KubernetesClient crashingClient;
   private final List<String> restartsUnderVolumes = new ArrayList<>();
-  private final PlayedAttacher attacher;
-  private final PlayedKubelets kubelets;
+  private final FakeAttacher attacher;
+  private final FakeKubelets kubelets;
   private Map<String, String> lastDriverPods = Map.of();
   private Map<String, Set<String>> lastVolumes = Map.of();
-  private boolean kubeletsLook = true;
+  private boolean kubeletsObserve = true;
   private int writesPerOperator = 1;
   private int template;
-  private final Set<String> deaths = ConcurrentHashMap.newKeySet();
+  private final Set<String> crashes = ConcurrentHashMap.newKeySet();
 
-  private DrainingStage(
-      Sandbox sandbox, String id, List<String> nodes, boolean driverByOperator, boolean onPaper) {
+  private DrainingFixture(
+      Sandbox sandbox,
+      String id,
+      List<String> nodes,
+      boolean driverByOperator,
+      boolean onFakeNodes) {
     this.sandbox = sandbox;
     this.operator = InstalledOperator.install(sandbox);
     this.driverByOperator = driverByOperator;
-    this.onPaper = onPaper;
+    this.onFakeNodes = onFakeNodes;
     this.client = sandbox.client();
     this.id = id;
     this.driver = id + ".csi.example.com";
     this.nodes = nodes;
-    this.attacher = new PlayedAttacher(client, driver, id + "-pv-");
-    this.kubelets = new PlayedKubelets(client, driver);
-    this.mortal =
+    this.attacher = new FakeAttacher(client, driver, id + "-pv-");
+    this.kubelets = new FakeKubelets(client, driver);
+    this.crashingClient =
         Clients.to(sandbox.clientAs(OperatorInstallation.NAME).getConfiguration())
             .withHttpClientBuilderConsumer(
-                builder -> builder.addOrReplaceInterceptor("death", new Death(writesLeft, deaths)))
+                builder ->
+                    builder.addOrReplaceInterceptor(
+                        "crash", new CrashInjector(writesLeft, crashes)))
             .build();
-    sandbox.cleanUp(mortal::close);
+    sandbox.cleanUp(crashingClient::close);
   }
 
-  /** How the nodes of a stage must be labelled. */
+  /** The labels that the nodes must have. */
   static Map<String, String> labels(String id) {
     return Map.of("test/" + id, "yes");
   }
 
   /**
-   * With a driver that was put there by hand, and a resource that no operator looks at. On nodes on
-   * paper.
+   * With a driver that the test creates and a resource that no operator reconciles, on fake nodes.
    */
-  static DrainingStage set(Sandbox sandbox, String id, List<String> nodes) {
-    return set(new DrainingStage(sandbox, id, nodes, false, true), 0);
+  static DrainingFixture set(Sandbox sandbox, String id, List<String> nodes) {
+    return set(new DrainingFixture(sandbox, id, nodes, false, true), 0);
   }
 
   /**
    * The same on hollow nodes. Their kubelets cannot mount volumes, so that applications never start
-   * there; and driver pods that are killed at once take the next pod's containers with them.
+   * there; and driver pods without a grace period would end the next pod's containers too.
    */
-  static DrainingStage setOnHollowNodes(Sandbox sandbox, String id, List<String> nodes) {
-    return set(new DrainingStage(sandbox, id, nodes, false, false), 1);
+  static DrainingFixture setOnHollowNodes(Sandbox sandbox, String id, List<String> nodes) {
+    return set(new DrainingFixture(sandbox, id, nodes, false, false), 1);
   }
 
-  private static DrainingStage set(DrainingStage stage, int graceSeconds) {
-    stage.createDriver(graceSeconds);
-    stage.createResource();
-    stage.createApplications(false);
-    return stage;
+  private static DrainingFixture set(DrainingFixture fixture, int graceSeconds) {
+    fixture.createDriver(graceSeconds);
+    fixture.createResource();
+    fixture.createApplications(false);
+    return fixture;
   }
 
   /**
-   * With the driver that a running operator makes of the resource, and an application on each node,
-   * so that a budget holds whichever comes first. On nodes on paper.
+   * With a driver that a running operator deploys and an application on each fake node, so that a
+   * disruption budget blocks whichever node is first.
    */
-  static DrainingStage withOperator(Sandbox sandbox, String id, List<String> nodes) {
-    var stage = new DrainingStage(sandbox, id, nodes, true, true);
-    stage.operator.start();
-    stage.createResource();
-    stage.createApplications(true);
-    return stage;
+  static DrainingFixture withOperator(Sandbox sandbox, String id, List<String> nodes) {
+    var fixture = new DrainingFixture(sandbox, id, nodes, true, true);
+    fixture.operator.start();
+    fixture.createResource();
+    fixture.createApplications(true);
+    return fixture;
   }
 
   InstalledOperator operator() {
@@ -252,14 +257,14 @@ final class DrainingStage {
                 .formatted(graceSeconds, id));
   }
 
-  /** One turn of those who are played, and a look at who restarted what. */
+  /** Runs the fakes once and records restarts of the driver under mounted volumes. */
   void act() {
     List<Pod> drivers = drivers();
     Map<String, String> now = byNode(drivers.stream());
     Map<String, Set<String>> volumes = volumes();
     lastDriverPods.forEach(
         (node, pod) -> {
-          // not by one that a scheduler, which had not heard of the cordon, has just sent there
+          // ignore a pod that the scheduler placed before it observed the cordon
           if (!pod.equals(now.get(node))
               && !Collections.disjoint(users(lastVolumes, node), users(volumes, node))) {
             restartsUnderVolumes.add(node);
@@ -268,15 +273,15 @@ final class DrainingStage {
     lastDriverPods = now;
     lastVolumes = volumes;
     attacher.follow(webPods());
-    if (kubeletsLook) {
+    if (kubeletsObserve) {
       Map<String, String> ready = byNode(drivers.stream().filter(Readiness::isPodReady));
       nodes.forEach(node -> kubelets.see(node, Optional.ofNullable(ready.get(node))));
     }
   }
 
-  void play(BooleanSupplier until) {
+  void runUntil(BooleanSupplier until) {
     await()
-        .atMost(PATIENCE)
+        .atMost(TIMEOUT)
         .pollInterval(Duration.ofMillis(200))
         .pollInSameThread()
         .until(
@@ -286,17 +291,14 @@ final class DrainingStage {
             });
   }
 
-  /** Waits until all is in place, and begins to count anew. */
+  /** Waits until all pods run, and resets the counters. */
   void settle() {
-    play(this::isSettled);
+    runUntil(this::isSettled);
     restartsUnderVolumes.clear();
-    deaths.clear();
+    crashes.clear();
   }
 
-  /**
-   * A pod that has ended, and whose volume kubelet has not unmounted yet: its object is still
-   * there. The finalizer stands for that.
-   */
+  /** A terminated pod whose volume kubelet has not unmounted yet; a finalizer keeps its object. */
   Pod endedPod(String node) {
     Pod pod =
         client
@@ -324,7 +326,7 @@ final class DrainingStage {
     return pod;
   }
 
-  /** Kubelet is done with it. */
+  /** Kubelet unmounted the volumes of the pod. */
   void unmounted(Pod ended) {
     Edits.edit(
         client.pods().withName(ended.getMetadata().getName()),
@@ -339,14 +341,14 @@ final class DrainingStage {
     return driverPods().size() == nodes.size()
         && webPods().stream()
                 .filter(pod -> pod.getSpec().getNodeName() != null)
-                .filter(pod -> !onPaper || Readiness.isPodReady(pod))
+                .filter(pod -> !onFakeNodes || Readiness.isPodReady(pod))
                 .count()
             == nodes.size();
   }
 
   /**
-   * Takes the next steps with a new operator, which as a rule dies before its second write, or
-   * before its first one of a new sort.
+   * Reconciles with a new operator, which by default crashes before its second write, or before its
+   * first one of a new kind.
    */
   Optional<NodeUpdate> advance(NodeUpdateStrategy strategy, Draining settings) {
     writesLeft.set(writesPerOperator);
@@ -354,7 +356,7 @@ final class DrainingStage {
     var version = sandbox.version();
     var updates =
         new NodeUpdates(
-            mortal,
+            crashingClient,
             () -> new KubernetesVersion(version.major(), version.minor()),
             Clock.systemUTC());
     try {
@@ -372,22 +374,22 @@ final class DrainingStage {
                           client.apps().daemonSets().withName("driver").get())))
               .status());
     } catch (IllegalStateException e) {
-      if (!isDead()) {
+      if (!isCrashed()) {
         throw e;
       }
       return Optional.empty();
     }
   }
 
-  private boolean isDead() {
+  private boolean isCrashed() {
     return writesLeft.get() < 0;
   }
 
-  /** Advances with ever new operators until the status says so. */
+  /** Reconciles with new operators until the status matches. */
   NodeUpdate run(NodeUpdateStrategy strategy, Draining settings, Predicate<NodeUpdate> until) {
     var last = new AtomicReference<NodeUpdate>();
     await()
-        .atMost(PATIENCE)
+        .atMost(TIMEOUT)
         .pollInterval(Duration.ofMillis(200))
         .pollInSameThread()
         .until(
@@ -399,21 +401,21 @@ final class DrainingStage {
     return last.get();
   }
 
-  /** Whether every node runs the wanted revision. */
+  /** Whether every node runs the desired revision. */
   boolean isDone(NodeUpdate status) {
     return status.outdated().isEmpty()
         && Integer.valueOf(nodes.size()).equals(status.updatedNodes());
   }
 
-  /** Lets operators live until the end of their round. */
-  DrainingStage sparingOperators() {
+  /** Lets operators complete their reconciliation. */
+  DrainingFixture withoutCrashes() {
     writesPerOperator = Integer.MAX_VALUE;
     return this;
   }
 
-  /** Before which writes operators have died. */
-  Set<String> deaths() {
-    return deaths;
+  /** The writes before which operators crashed. */
+  Set<String> crashes() {
+    return crashes;
   }
 
   List<String> restartsUnderVolumes() {
@@ -480,7 +482,7 @@ final class DrainingStage {
     }
   }
 
-  /** Makes the resource again, where a test has deleted it. */
+  /** Recreates the resource if a test deleted it. */
   void ensureResource() {
     if (resource().get() == null) {
       createResource();
@@ -491,20 +493,20 @@ final class DrainingStage {
     return client.resources(CSIDriverDeployment.class).withName("drained");
   }
 
-  /** Deletes the resource and makes another one of the same name. */
+  /** Deletes the resource and creates another one with the same name. */
   void replaceResource() {
     resource().delete();
-    await().atMost(PATIENCE).until(() -> resource().get() == null);
+    await().atMost(TIMEOUT).until(() -> resource().get() == null);
     createResource();
   }
 
-  /** As if somebody had taken off the finalizer of a resource that was deleted, and tidied up. */
-  void loseResource() {
+  /** As if a user removed the finalizer of a deleted resource, and its objects. */
+  void deleteResourceWithoutOperator() {
     resource().patch(PatchContext.of(PatchType.JSON_MERGE), "{\"metadata\":{\"finalizers\":null}}");
     resource().delete();
     client.storage().v1().csiDrivers().withName(driver).delete();
     await()
-        .atMost(PATIENCE)
+        .atMost(TIMEOUT)
         .until(
             () ->
                 resource().get() == null
@@ -537,7 +539,7 @@ final class DrainingStage {
     return result;
   }
 
-  /** Not those of an earlier DaemonSet, which the garbage collector has yet to find. */
+  /** Not those of a previous DaemonSet that the garbage collector has not deleted yet. */
   private List<Pod> drivers() {
     DaemonSet daemonSet =
         client.apps().daemonSets().withName(driverByOperator ? "drained-node" : "driver").get();
@@ -560,8 +562,8 @@ final class DrainingStage {
         node -> node.getSpec() != null && Boolean.TRUE.equals(node.getSpec().getUnschedulable()));
   }
 
-  /** Nodes on which an operator works. */
-  List<String> marked() {
+  /** Nodes with an update in progress. */
+  List<String> annotated() {
     return nodes(
         node -> {
           Map<String, String> annotations = node.getMetadata().getAnnotations();
@@ -582,7 +584,7 @@ final class DrainingStage {
     return !users(volumes(), node).isEmpty();
   }
 
-  /** Who has volumes on each node: pods, and attachments. */
+  /** The consumers of volumes on each node: pods and attachments. */
   private Map<String, Set<String>> volumes() {
     var result = new HashMap<String, Set<String>>();
     attacher
@@ -610,11 +612,11 @@ final class DrainingStage {
     return client.pods().withLabel("app", "web").list().getItems();
   }
 
-  /** In the order that the protection of volumes in use asks for. */
+  /** In the order that storage object in-use protection requires. */
   private void removeApplications() {
     client.apps().statefulSets().withName("web").delete();
     await()
-        .atMost(PATIENCE)
+        .atMost(TIMEOUT)
         .until(
             () -> {
               client.pods().withLabel("app", "web").withGracePeriod(0).delete();
@@ -624,13 +626,13 @@ final class DrainingStage {
     attacher.attachments().forEach(found -> client.resource(found).delete());
   }
 
-  /** Lets kubelets notice nothing of the driver pods that come and go. */
-  void blindKubelets() {
-    kubeletsLook = false;
+  /** Kubelets do not observe driver pods until they are resumed. */
+  void pauseKubelets() {
+    kubeletsObserve = false;
   }
 
-  void seeingKubelets() {
-    kubeletsLook = true;
+  void resumeKubelets() {
+    kubeletsObserve = true;
   }
 
   private HasMetadata read(String yaml) {
@@ -638,21 +640,22 @@ final class DrainingStage {
   }
 
   /**
-   * Lets so many writes through, and no other; of those who may write once, none of a sort that has
-   * not been the end of anybody yet.
+   * Lets this number of writes through and rejects all others. An operator with one write left also
+   * crashes before the first write of each kind.
    */
-  private record Death(AtomicInteger writesLeft, Set<String> deaths) implements Interceptor {
+  private record CrashInjector(AtomicInteger writesLeft, Set<String> crashes)
+      implements Interceptor {
     @Override
     public void before(BasicBuilder builder, HttpRequest request, RequestTags tags) {
       if (request.method().equals("GET")) {
         return;
       }
       String write = sort(request);
-      boolean isMortal = writesLeft.getAndDecrement() <= 1;
-      if ((isMortal && deaths.add(write)) || writesLeft.get() < 0) {
+      boolean isLast = writesLeft.getAndDecrement() <= 1;
+      if ((isLast && crashes.add(write)) || writesLeft.get() < 0) {
         writesLeft.set(-1);
-        deaths.add(write);
-        throw new IllegalStateException("this operator is dead");
+        crashes.add(write);
+        throw new IllegalStateException("this operator crashed");
       }
     }
 
@@ -664,7 +667,7 @@ final class DrainingStage {
         default ->
             body.contains("\"unschedulable\":true")
                 ? "cordon"
-                : body.contains("\"unschedulable\":null") ? "uncordon" : "note a step";
+                : body.contains("\"unschedulable\":null") ? "uncordon" : "annotate";
       };
     }
   }

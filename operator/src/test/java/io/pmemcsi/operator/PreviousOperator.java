@@ -23,12 +23,12 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A release that never was: it knows nothing of the set-up of nodes, makes a service and a role
- * that are no longer made, and starts the driver in another way.
+ * A fictitious previous release: it has no node setup, creates a Service and a Role that are
+ * obsolete now, and starts the driver differently.
  */
-record EarlierOperator(TestDriver driver, ClusterFacts facts) {
+record PreviousOperator(TestDriver driver, ClusterFacts facts) {
 
-  /** Looks once at the resource and does what it thinks right. */
+  /** Reconciles the resource once. */
   void run() {
     KubernetesClient client = driver.sandbox().client();
     PmemCSIDeployment resource = driver.self().get();
@@ -40,7 +40,7 @@ record EarlierOperator(TestDriver driver, ClusterFacts facts) {
   }
 
   private DesiredState blueprint(PmemCSIDeployment resource) {
-    var wanted = new ArrayList<HasMetadata>();
+    var desired = new ArrayList<HasMetadata>();
     for (HasMetadata object : new Rendering().objects(resource, facts)) {
       if (object instanceof DaemonSet daemonSet && isOfNodes(daemonSet)) {
         var container = daemonSet.getSpec().getTemplate().getSpec().getContainers().getFirst();
@@ -48,10 +48,10 @@ record EarlierOperator(TestDriver driver, ClusterFacts facts) {
         container.getEnv().add(new EnvVarBuilder().withName("EARLIER").withValue("yes").build());
       }
       if (!object.getMetadata().getName().contains("node-setup")) {
-        wanted.add(object);
+        desired.add(object);
       }
     }
-    wanted.add(
+    desired.add(
         new ServiceBuilder()
             .withNewMetadata()
             .withName(driver.prefix() + "-earlier")
@@ -63,26 +63,26 @@ record EarlierOperator(TestDriver driver, ClusterFacts facts) {
             .endPort()
             .endSpec()
             .build());
-    wanted.add(
+    desired.add(
         new RoleBuilder()
             .withNewMetadata()
             .withName(driver.prefix() + "-earlier")
             .withNamespace(facts.namespace())
             .endMetadata()
             .build());
-    return DesiredState.of(wanted);
+    return DesiredState.of(desired);
   }
 
   private boolean isOfNodes(DaemonSet daemonSet) {
     return daemonSet.getMetadata().getName().equals(driver.prefix() + "-node");
   }
 
-  /** The cluster as the engine wants it, asked anew each time. */
+  /** Reads each object from the server. */
   private record WithoutCaches(TestDriver driver, KubernetesClient client) implements Cluster {
 
     @Override
-    public Optional<HasMetadata> find(HasMetadata wanted) {
-      return Optional.ofNullable(client.resource(wanted).get());
+    public Optional<HasMetadata> find(HasMetadata desired) {
+      return Optional.ofNullable(client.resource(desired).get());
     }
 
     @Override
@@ -91,29 +91,29 @@ record EarlierOperator(TestDriver driver, ClusterFacts facts) {
     }
 
     @Override
-    public boolean matches(HasMetadata actual, HasMetadata wanted) {
+    public boolean matches(HasMetadata actual, HasMetadata desired) {
       return false;
     }
 
     @Override
-    public HasMetadata create(HasMetadata wanted) {
-      return write(wanted);
+    public HasMetadata create(HasMetadata desired) {
+      return write(desired);
     }
 
     @Override
-    public void claimFields(HasMetadata created, HasMetadata wanted) {}
+    public void claimFields(HasMetadata created, HasMetadata desired) {}
 
     @Override
-    public void dryRun(HasMetadata wanted) {}
+    public void dryRun(HasMetadata desired) {}
 
     @Override
-    public void apply(HasMetadata actual, HasMetadata wanted) {
-      write(wanted);
+    public void apply(HasMetadata actual, HasMetadata desired) {
+      write(desired);
     }
 
-    private HasMetadata write(HasMetadata wanted) {
+    private HasMetadata write(HasMetadata desired) {
       return client
-          .resource(wanted)
+          .resource(desired)
           .fieldManager(PmemKind.FIELD_MANAGER)
           .forceConflicts()
           .serverSideApply();

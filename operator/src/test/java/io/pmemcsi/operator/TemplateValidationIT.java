@@ -38,10 +38,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Wrong resources, resources that are in each other's way, and what surrounds them. */
+/** Invalid resources, conflicts between resources, and the configuration of the operator. */
 @WithKubernetes(perClass = true)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class TemplateMistakesIT {
+class TemplateValidationIT {
 
   private static final String GOOD = "good";
 
@@ -51,10 +51,10 @@ class TemplateMistakesIT {
   private InstalledOperator operator;
 
   @BeforeAll
-  void install(Sandbox sandbox, @TempDir Path folder) throws IOException {
+  void install(Sandbox sandbox, @TempDir Path directory) throws IOException {
     this.sandbox = sandbox;
     this.client = sandbox.client();
-    this.config = Files.writeString(folder.resolve("config.yaml"), "deploymentReplicas: 1\n");
+    this.config = Files.writeString(directory.resolve("config.yaml"), "deploymentReplicas: 1\n");
     this.operator = InstalledOperator.install(sandbox).startWithConfig(config);
   }
 
@@ -84,15 +84,15 @@ class TemplateMistakesIT {
   }
 
   @AfterAll
-  void deleteGoodOne() {
+  void deleteValidResource() {
     if (driver(GOOD).get() != null) {
       driver(GOOD).delete();
     }
   }
 
   /**
-   * What the schema can say the server itself refuses, the rest is told by the operator. {@link
-   * TemplateOtherServersIT} has a server that refuses nothing.
+   * The server rejects what the schema covers, the operator reports the rest. {@link
+   * TemplateOtherServersIT} has a server that accepts everything.
    */
   @ParameterizedTest
   @CsvSource(
@@ -105,15 +105,15 @@ class TemplateMistakesIT {
         "empty image|{\"spec\":{\"containerImages\":{\"attacherImage\":\"\"}}}|attacherImage",
         "two defaults|{\"spec\":{\"storageClassTemplates\":[{\"metadata\":{\"name\":\"bad-a\"},"
             + "\"default\":true},{\"metadata\":{\"name\":\"bad-b\"},\"default\":true}]}}|default",
-        "clash of volumes|{\"spec\":{\"driverPerNodeTemplate\":{\"spec\":{\"volumes\":"
+        "conflict of volumes|{\"spec\":{\"driverPerNodeTemplate\":{\"spec\":{\"volumes\":"
             + "[{\"name\":\"kubelet-root\",\"emptyDir\":{}}]}}}}|volume \"kubelet-root\"",
-        "clash of containers|{\"spec\":{\"driverControllerTemplate\":{\"spec\":{\"containers\":"
+        "conflict of containers|{\"spec\":{\"driverControllerTemplate\":{\"spec\":{\"containers\":"
             + "[{\"name\":\"csi-provisioner\"}]}}}}|container \"csi-provisioner\"",
-        "clash of ports|{\"spec\":{\"driverControllerTemplate\":{\"spec\":{\"containers\":"
+        "conflict of ports|{\"spec\":{\"driverControllerTemplate\":{\"spec\":{\"containers\":"
             + "[{\"name\":\"d\",\"ports\":[{\"containerPort\":9808}]}]}}}}|port 9808",
         "trailing dash|{\"spec\":{\"driverName\":\"bad-\"}}|driverName"
       })
-  void mistakeIsSaidAndNothingIsTouched(String what, String patch, String message) {
+  void invalidResourceIsReportedAndNothingIsChanged(String what, String patch, String message) {
     TemplateResource driver = goodOne();
     Long generation = driver.status().observedGeneration();
     List<String> before = versions(driver);
@@ -127,7 +127,7 @@ class TemplateMistakesIT {
     assertThat(versions(driver)).as(what).isEqualTo(before);
   }
 
-  /** The same for all mistakes: it is mended, not made again. */
+  /** One resource for all cases: it is restored, not recreated. */
   private TemplateResource goodOne() {
     var driver = driver(GOOD);
     if (driver.get() == null) {
@@ -146,7 +146,7 @@ class TemplateMistakesIT {
   }
 
   @Test
-  void nothingIsMadeForAWrongResource() {
+  void nothingIsCreatedForAnInvalidResource() {
     var driver =
         driver("wrong")
             .create(
@@ -160,10 +160,10 @@ class TemplateMistakesIT {
     assertThat(driver.events()).containsExactly("SyncError");
   }
 
-  /** Only the server knows all rules for pods, so it is asked before anything is made. */
+  /** Only the server knows all rules for pods, so the operator sends a dry run first. */
   @ParameterizedTest
   @CsvSource({"driverPerNodeTemplate,DaemonSet", "driverControllerTemplate,Deployment"})
-  void nothingIsMadeOfATemplateThatTheServerRefuses(String template, String kind) {
+  void nothingIsCreatedFromATemplateThatTheServerRejects(String template, String kind) {
     var driver = driver("refused");
     var resource = (CSIDriverDeployment) new Rendering().read(TemplateResource.yaml("refused"));
     resource.getMetadata().setNamespace(sandbox.namespace());
@@ -186,7 +186,7 @@ class TemplateMistakesIT {
   }
 
   @Test
-  void oneLetterIsEnoughForADriver() {
+  void driverNameMayBeOneCharacter() {
     var driver =
         driver("letter")
             .create(TemplateResource.yaml("letter").replace("letter.csi.example.com", "x"));
@@ -196,7 +196,7 @@ class TemplateMistakesIT {
   }
 
   @Test
-  void youngerOfTwoRivalsIsToldAndHealsWhenTheOtherGoes() {
+  void youngerConflictingResourceReportsTheConflictAndRecoversWhenTheOtherIsDeleted() {
     var older = driver("older").create();
     older.awaitSynced();
     var younger =
@@ -220,10 +220,10 @@ class TemplateMistakesIT {
         .isNotNull();
   }
 
-  /** Whole seconds are all that a resource's age says: whoever made the objects has the name. */
+  /** Creation times have whole seconds: the resource that owns the objects keeps the name. */
   @ParameterizedTest
   @CsvSource({"b,a", "a,b"})
-  void firstOfTwoInOneSecondKeepsTheNameWhateverTheirNames(String first, String second) {
+  void firstOfTwoInTheSameSecondKeepsTheName(String first, String second) {
     var one = driver(first + "-tie").create(sharing(first + "-tie"));
     await()
         .pollInterval(Duration.ofMillis(20))
@@ -237,10 +237,10 @@ class TemplateMistakesIT {
   }
 
   @Test
-  void editThatWantsWhatAnotherOneHasIsToldAndTakenBack() {
+  void editThatConflictsWithAnotherResourceIsReportedAndCanBeReverted() {
     var older = driver("elder").create();
     older.awaitSynced();
-    String namespace = sandbox.namespace() + "-rival";
+    String namespace = sandbox.namespace() + "-conflict";
     client
         .resource(
             new NamespaceBuilder().withNewMetadata().withName(namespace).endMetadata().build())
@@ -262,7 +262,7 @@ class TemplateMistakesIT {
   }
 
   @Test
-  void socketDirectoryAndHostPortAreToldToTheYounger() {
+  void youngerResourceReportsConflictsOverSocketDirectoryAndHostPort() {
     driver("first").create(onHost("first", "9123", "/somewhere")).awaitSynced();
 
     var port = driver("port").create(onHost("port", "9123", "/somewhere"));
@@ -278,7 +278,7 @@ class TemplateMistakesIT {
   }
 
   @Test
-  void pmemDeploymentThatComesSecondIsToldWhoHasItsName() {
+  void youngerPmemDeploymentReportsTheOwnerOfItsName() {
     driver("early").create().awaitSynced();
     var pmem = new PmemCSIDeployment();
     pmem.setMetadata(new ObjectMetaBuilder().withName("early.csi.example.com").build());
@@ -295,25 +295,26 @@ class TemplateMistakesIT {
   }
 
   @Test
-  void driverOfPmemIsARivalToo() {
+  void pmemDriverConflictsWithADriverFromTemplates() {
     var pmem = new PmemCSIDeployment();
-    pmem.setMetadata(new ObjectMetaBuilder().withName("rival.csi.example.com").build());
+    pmem.setMetadata(new ObjectMetaBuilder().withName("conflict.csi.example.com").build());
     client.resource(pmem).create();
     await()
         .until(
             () ->
-                client.storage().v1().csiDrivers().withName("rival.csi.example.com").get() != null);
+                client.storage().v1().csiDrivers().withName("conflict.csi.example.com").get()
+                    != null);
 
-    var driver = driver("rival").create();
+    var driver = driver("conflict").create();
 
-    driver.awaitSyncError("PmemCSIDeployment \"rival.csi.example.com\", which is older");
+    driver.awaitSyncError("PmemCSIDeployment \"conflict.csi.example.com\", which is older");
     client.resource(pmem).delete();
     driver.awaitSynced();
   }
 
-  /** Under the operator's rights: it may bind the roles of the documents without having theirs. */
+  /** With the operator's permissions: it may bind the documented roles without having theirs. */
   @Test
-  void everyKeyOfTheConfigurationReachesTheObjects() throws IOException {
+  void everyConfigurationKeyIsAppliedToTheObjects() throws IOException {
     var driver =
         driver("keys")
             .create(TemplateResource.yaml("keys").replaceAll("(?m)^ +nodeSelector: .*\n", ""));
@@ -347,7 +348,7 @@ class TemplateMistakesIT {
     try {
       String wide = "csidriverdeployment:%s:keys".formatted(sandbox.namespace());
       await()
-          // a binding to another role is made anew, and not there for a moment
+          // a binding to another role is recreated, and missing for a moment
           .ignoreException(NullPointerException.class)
           .untilAsserted(
               () -> {
@@ -386,7 +387,7 @@ class TemplateMistakesIT {
   }
 
   @Test
-  void changedConfigurationReachesDriversAndABrokenOneDoesNot() throws IOException {
+  void changedConfigurationIsAppliedAndAnInvalidOneIsNot() throws IOException {
     var driver = driver("config").create();
     driver.awaitSynced();
 
@@ -405,7 +406,7 @@ class TemplateMistakesIT {
   }
 
   @Test
-  void endOfANamespaceTakesItsDriversAlong() {
+  void deletedNamespaceDeletesItsDrivers() {
     String namespace = sandbox.namespace() + "-x";
     client
         .resource(
@@ -440,7 +441,7 @@ class TemplateMistakesIT {
     assertThat(output).matches("(?s)shown +shown.csi.example.com +Managed +False +True +\\S+\\s*");
   }
 
-  /** At once, as kubelet does it: nobody shall read a file that is empty for a moment. */
+  /** Atomically, as kubelet does: the operator must not read an empty file. */
   private void configure(String text) throws IOException {
     Path next = Files.writeString(config.resolveSibling("next.yaml"), text);
     Files.move(next, config, StandardCopyOption.ATOMIC_MOVE);
@@ -450,13 +451,13 @@ class TemplateMistakesIT {
     return TemplateResource.yaml(name).replace(name + ".csi.example.com", "tie.example.com");
   }
 
-  private static String onHost(String name, String port, String folder) {
+  private static String onHost(String name, String port, String directory) {
     return TemplateResource.yaml(name)
         .replace(
             "- {name: helper, image: \"helper:1\"}",
             "- {name: helper, image: \"helper:1\", ports: [{containerPort: 1, hostPort: %s}]}"
                     .formatted(port)
-                + "\n      volumes: [{name: v, hostPath: {path: %s}}]".formatted(folder));
+                + "\n      volumes: [{name: v, hostPath: {path: %s}}]".formatted(directory));
   }
 
   private TemplateResource driver(String name) {

@@ -6,12 +6,12 @@ import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.function.Supplier;
 
-/** Stands still until a test sets it. */
-final class SetClock extends Clock {
+/** A clock that a test sets. */
+final class FakeClock extends Clock {
 
   private final Supplier<Instant> time;
 
-  SetClock(Supplier<Instant> time) {
+  FakeClock(Supplier<Instant> time) {
     this.time = time;
   }
 
