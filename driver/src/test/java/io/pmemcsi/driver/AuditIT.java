@@ -23,8 +23,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
-/** Ledger and devices that disagree, and what the driver makes of it. */
-class AuditIT extends OwnDriver {
+/** How the driver handles contradictions between ledger and devices. */
+class AuditIT extends DriverPerTest {
 
   @Test
   void aDamagedEntryBlocksItsVolumeOnlyAndIsReported() throws IOException {
@@ -74,7 +74,7 @@ class AuditIT extends OwnDriver {
   }
 
   @Test
-  void aDeviceThatTheLedgerDoesNotKnowIsReportedAndLeftAlone() throws IOException {
+  void aDeviceWithoutALedgerEntryIsReportedAndKept() throws IOException {
     VolumeId id = VolumeId.fromName("stranger");
     Files.createDirectories(image(id.value()).getParent());
     Files.write(image(id.value()), new byte[1 << 20]);
@@ -85,7 +85,7 @@ class AuditIT extends OwnDriver {
         .fails(Status.Code.FAILED_PRECONDITION, "did not create it");
     assertThatCall(() -> csi.create("stranger", MIB))
         .fails(Status.Code.INTERNAL, "it is not touched");
-    assertThat(NodeDriver.audit(FileModeDriver.settings(scratch.folder())).toString())
+    assertThat(NodeDriver.audit(FileModeDriver.settings(scratch.directory())).toString())
         .contains("device-without-record")
         .contains(id.value());
     assertThat(image(id.value())).exists();
@@ -95,7 +95,7 @@ class AuditIT extends OwnDriver {
   }
 
   @Test
-  void aVolumeWhoseDeviceIsGoneIsReportedAndKept() throws IOException {
+  void aVolumeWithoutItsDeviceIsReportedAndKept() throws IOException {
     Volume volume = csi.create("pvc-1", 16 * MIB);
     driver.close();
     detach(volume.getVolumeId());
@@ -127,7 +127,7 @@ class AuditIT extends OwnDriver {
   }
 
   @Test
-  void aDeletionThatWasInterruptedIsReportedAndCanBeFinished() {
+  void anInterruptedDeletionIsReportedAndCanBeFinished() {
     Volume volume = csi.create("pvc-1", 16 * MIB);
     driver.close();
     Ledger ledger = Ledger.open(scratch.state(), new DurableFiles());
@@ -144,7 +144,7 @@ class AuditIT extends OwnDriver {
   }
 
   @Test
-  void recordsOfVolumesThatNeverWereAreRemoved() throws IOException {
+  void recordsOfVolumesThatWereNeverCreatedAreRemoved() throws IOException {
     driver.close();
     Files.writeString(
         scratch.state().resolve("contents").resolve(VolumeId.fromName("pvc-1") + ".json"),
@@ -157,7 +157,7 @@ class AuditIT extends OwnDriver {
   }
 
   @Test
-  void aVolumeOfAModeThatCannotBeUsedIsReportedAndTheOthersAreServed() {
+  void aVolumeOfAnUnavailableDeviceModeIsReportedAndOthersAreServed() {
     Volume fine = csi.create("pvc-1", 16 * MIB);
     VolumeId other = VolumeId.fromName("pvc-2");
     driver.close();

@@ -16,7 +16,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
-/** CSI calls in the words of the tests. */
+/** CSI calls with the parameters that tests use. */
 final class Calls {
 
   static final long MIB = 1L << 20;

@@ -40,8 +40,8 @@ import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 
 /**
- * A central controller and nodes in device mode file: servers in this process that know each other
- * by mutual TLS on loopback only.
+ * A central controller and nodes in device mode file: servers in this process that use mutual TLS
+ * on the loopback interface.
  */
 final class CentralCluster implements AutoCloseable {
 
@@ -69,7 +69,7 @@ final class CentralCluster implements AutoCloseable {
     return registry;
   }
 
-  /** Sends calls of the controller by another way. */
+  /** Routes calls of the controller to another address. */
   void route(Route other) {
     route = other;
   }
@@ -165,15 +165,15 @@ final class CentralCluster implements AutoCloseable {
         pool);
   }
 
-  FileModeDriver startNode(DriverSettings settings, HostAccess outside, long pool) {
-    FileModeDriver node = FileModeDriver.start(settings, outside, pool, UnaryOperator.identity());
+  FileModeDriver startNode(DriverSettings settings, HostAccess host, long pool) {
+    FileModeDriver node = FileModeDriver.start(settings, host, pool, UnaryOperator.identity());
     nodes.put(settings.nodeId(), node);
     return node;
   }
 
   /**
-   * A controller and one node in the directory of a test that knows one driver only, whose
-   * controller calls go through the controller. Both have the node's name in their messages.
+   * A controller and one node for a test that expects a single driver; its Controller calls go to
+   * the controller. Both have the node's name in their messages.
    */
   static FileModeDriver singleNode(Path directory) {
     CentralCluster cluster = new CentralCluster(directory.resolve("central"));
@@ -209,12 +209,12 @@ final class CentralCluster implements AutoCloseable {
             });
   }
 
-  /** The IDs of the volumes that a node has, as the node itself says. */
+  /** The IDs of the volumes that a node has, as reported by the node. */
   List<String> volumesOn(String name) {
     return ids(node(name).controller().listVolumes(ListVolumesRequest.getDefaultInstance()));
   }
 
-  /** The IDs of all volumes, as the controller says. */
+  /** The IDs of all volumes, as reported by the controller. */
   List<String> volumes() {
     return ids(csi().listVolumes(ListVolumesRequest.getDefaultInstance()));
   }
@@ -223,7 +223,7 @@ final class CentralCluster implements AutoCloseable {
     return list.getEntriesList().stream().map(entry -> entry.getVolume().getVolumeId()).toList();
   }
 
-  /** Files of volumes that are on disk, under all nodes. */
+  /** The volume files on disk of all nodes. */
   List<Path> devices() throws IOException {
     try (var all = Files.walk(directory)) {
       return all.filter(path -> path.toString().endsWith(".img")).toList();

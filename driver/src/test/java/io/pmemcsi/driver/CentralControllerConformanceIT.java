@@ -2,11 +2,11 @@ package io.pmemcsi.driver;
 
 import java.nio.file.Path;
 
-/** The same demands on the Controller service, made of the central controller. */
+/** The same requirements for the Controller service of the central controller. */
 class CentralControllerConformanceIT extends ControllerConformanceIT {
 
   @Override
-  FileModeDriver start(Path folder) {
-    return CentralCluster.singleNode(folder);
+  FileModeDriver start(Path directory) {
+    return CentralCluster.singleNode(directory);
   }
 }

@@ -25,8 +25,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Controller or node is killed at each step of a forwarded create and delete, is started again, and
- * gets the same call again: there is exactly one volume, and after its deletion there is none.
+ * Controller or node is killed at each step of a forwarded create and delete, restarts and gets the
+ * same call again. Exactly one volume exists, and none after its deletion.
  */
 @Timeout(900)
 class CentralCrashIT {
@@ -41,8 +41,8 @@ class CentralCrashIT {
   }
 
   @BeforeAll
-  static void keepDeathsOutOfTheOutput() {
-    CrashIT.letTheDeadRest();
+  static void silenceExpectedErrors() {
+    CrashIT.silenceExpectedErrors();
   }
 
   @ParameterizedTest
@@ -56,7 +56,7 @@ class CentralCrashIT {
       }
       steps += step - 1;
     }
-    // before, in the middle of and after each write, and before and after each call of a node
+    // before, during and after each write, and before and after each call to a node
     assertThat(steps).as("kills").isGreaterThanOrEqualTo(call == Interrupted.CREATE ? 8 : 5);
   }
 
@@ -78,7 +78,7 @@ class CentralCrashIT {
       throws IOException {
     Death death = new Death(step, when);
     try (Scratch scratch = new Scratch();
-        CentralCluster cluster = new CentralCluster(scratch.folder())) {
+        CentralCluster cluster = new CentralCluster(scratch.directory())) {
       cluster.startController(death, death);
       cluster.startNode("node-1");
       cluster.startNode("node-2");
@@ -96,14 +96,14 @@ class CentralCrashIT {
       cluster.awaitRegistered();
 
       // the volume stays where it may have been created, even if another node is preferred now
-      assertEndsWell(cluster, call, List.of("node-2"), death.at());
+      assertRecovers(cluster, call, List.of("node-2"), death.at());
     }
     return true;
   }
 
   private static boolean nodeDies(Interrupted call, int step, Crash.When when) throws IOException {
     try (Scratch scratch = new Scratch();
-        CentralCluster cluster = new CentralCluster(scratch.folder())) {
+        CentralCluster cluster = new CentralCluster(scratch.directory())) {
       cluster.startController();
       cluster.startNode("node-2");
       if (call == Interrupted.DELETE) {
@@ -127,12 +127,12 @@ class CentralCrashIT {
       cluster.startNode("node-1");
       cluster.awaitRegistered();
 
-      assertEndsWell(cluster, call, List.of(), crash.at());
+      assertRecovers(cluster, call, List.of(), crash.at());
     }
     return true;
   }
 
-  /** The first attempt, of which nothing is expected but that it ends. */
+  /** The first attempt, which may succeed or fail. */
   private static void attempt(CentralCluster cluster, Interrupted call) {
     try {
       switch (call) {
@@ -144,7 +144,7 @@ class CentralCrashIT {
     }
   }
 
-  private static void assertEndsWell(
+  private static void assertRecovers(
       CentralCluster cluster, Interrupted call, List<String> preferred, String at)
       throws IOException {
     try {
@@ -152,7 +152,7 @@ class CentralCrashIT {
         create(cluster, preferred);
         assertThat(cluster.volumes()).containsExactly(ID);
         assertThat(cluster.devices()).hasSize(1);
-        // the CO may repeat what it got no answer to
+        // the CO may repeat a call that got no response
         create(cluster, preferred);
         assertThat(cluster.devices()).hasSize(1);
       }
@@ -184,7 +184,7 @@ class CentralCrashIT {
             .deleteVolume(DeleteVolumeRequest.newBuilder().setVolumeId(ID).build());
   }
 
-  /** A controller that dies at its n-th write or call of a node. */
+  /** A controller that crashes at its n-th write or call to a node. */
   private static final class Death implements StateFiles, Steps {
     private final DurableFiles files = new DurableFiles();
     private final int step;
@@ -236,11 +236,11 @@ class CentralCrashIT {
       if (now && when == Crash.When.BEFORE) {
         throw die();
       }
-      T answer = call.get();
+      T response = call.get();
       if (now) {
         throw die();
       }
-      return answer;
+      return response;
     }
 
     @Override
@@ -271,8 +271,8 @@ class CentralCrashIT {
     }
 
     @Override
-    public List<String> list(Path folder) throws IOException {
-      return files.list(folder);
+    public List<String> list(Path directory) throws IOException {
+      return files.list(directory);
     }
 
     @Override

@@ -2,11 +2,11 @@ package io.pmemcsi.driver;
 
 import java.nio.file.Path;
 
-/** The same demands on making volumes, made of the central controller. */
+/** The same requirements for CreateVolume of the central controller. */
 class CentralCreateVolumeConformanceIT extends CreateVolumeConformanceIT {
 
   @Override
-  FileModeDriver start(Path folder) {
-    return CentralCluster.singleNode(folder);
+  FileModeDriver start(Path directory) {
+    return CentralCluster.singleNode(directory);
   }
 }

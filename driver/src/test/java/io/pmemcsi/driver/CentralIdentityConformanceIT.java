@@ -2,11 +2,11 @@ package io.pmemcsi.driver;
 
 import java.nio.file.Path;
 
-/** The same demands on the Identity service, made of the central controller. */
+/** The same requirements for the Identity service of the central controller. */
 class CentralIdentityConformanceIT extends IdentityConformanceIT {
 
   @Override
-  FileModeDriver start(Path folder) {
-    return CentralCluster.singleNode(folder);
+  FileModeDriver start(Path directory) {
+    return CentralCluster.singleNode(directory);
   }
 }

@@ -30,14 +30,16 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Provisioning by the central controller: where volumes go, and what gets lost and found. */
+/**
+ * Provisioning by the central controller: placement, and recovery from lost messages and restarts.
+ */
 @Timeout(300)
 class CentralProvisioningIT {
 
   private static final String KEY = FileModeDriver.NAME + "/node";
 
   private final Scratch scratch = new Scratch();
-  private final CentralCluster cluster = new CentralCluster(scratch.folder());
+  private final CentralCluster cluster = new CentralCluster(scratch.directory());
   private final Map<String, Relay> relays = new ConcurrentHashMap<>();
 
   @BeforeEach
@@ -50,11 +52,11 @@ class CentralProvisioningIT {
   }
 
   @AfterEach
-  void nothingIsLeft() throws IOException {
+  void assertNoVolumesLeft() throws IOException {
     try (scratch;
         cluster) {
       relays.values().forEach(Relay::close);
-      assertThat(cluster.devices()).as("volumes that are left").isEmpty();
+      assertThat(cluster.devices()).as("remaining volumes").isEmpty();
     }
   }
 
@@ -91,7 +93,7 @@ class CentralProvisioningIT {
   }
 
   @Test
-  void aVolumeIsOnTheNodeThatWasAskedFor() {
+  void aVolumeIsCreatedOnTheRequisiteNode() {
     Volume volume = create(on("node-2", "pvc"));
 
     assertThat(volume.getAccessibleTopologyList()).containsExactly(topology("node-2"));
@@ -105,7 +107,7 @@ class CentralProvisioningIT {
   }
 
   @Test
-  void withoutTopologyItIsOnTheNodeWithMostRoom() {
+  void withoutTopologyTheNodeWithMostCapacityIsChosen() {
     Volume large = create(request("large", 1024 * MIB));
     Volume next = create(request("next", 8 * MIB));
 
@@ -115,7 +117,7 @@ class CentralProvisioningIT {
   }
 
   @Test
-  void aPreferredNodeWithoutRoomIsPassedOver() {
+  void aPreferredNodeWithoutCapacityIsSkipped() {
     cluster.stopNode("node-1");
     cluster.startNode(cluster.nodeSettings("node-1"), 4 * MIB);
     cluster.awaitRegistered();
@@ -127,7 +129,7 @@ class CentralProvisioningIT {
   }
 
   @Test
-  void theSameNameIsTheSameVolumeWhereverItIsAskedFor() {
+  void aNameIdentifiesOneVolumeOnAllNodes() {
     Volume volume = create(on("node-2", "pvc"));
 
     assertThat(create(on(List.of("node-1", "node-2"), List.of("node-1"), "pvc"))).isEqualTo(volume);
@@ -136,7 +138,7 @@ class CentralProvisioningIT {
   }
 
   @Test
-  void aNodeThatNeverRegisteredHasNoRoom() {
+  void anUnregisteredNodeHasNoCapacity() {
     assertFails(
         Code.RESOURCE_EXHAUSTED,
         "the driver does not run on node node-9",
@@ -144,7 +146,7 @@ class CentralProvisioningIT {
   }
 
   @Test
-  void capacityIsThatOfANodeOrOfAllOfThem() {
+  void capacityIsReportedPerNodeAndInTotal() {
     Volume volume = create(on("node-2", "pvc"));
 
     assertThat(capacity("node-2")).isEqualTo(FileModeDriver.POOL - 8 * MIB);
@@ -175,7 +177,7 @@ class CentralProvisioningIT {
   }
 
   @Test
-  void volumesOfANodeThatIsAwayAreNeitherForgottenNorDeletedNorCreatedElsewhere() {
+  void volumesOfAnUnreachableNodeAreListedAndNeitherDeletedNorRecreatedElsewhere() {
     Volume volume = create(on("node-1", "pvc"));
     cluster.stopNode("node-1");
 
@@ -192,7 +194,7 @@ class CentralProvisioningIT {
   }
 
   @Test
-  void anUnknownVolumeIsNotTakenForDeletedWhileANodeWithVolumesIsAway() {
+  void deletingAnUnknownVolumeFailsWhileANodeWithVolumesIsUnreachable() {
     Volume volume = create(on("node-1", "pvc"));
     cluster.stopNode("node-1");
 
@@ -205,7 +207,7 @@ class CentralProvisioningIT {
   }
 
   @Test
-  void aRestartedControllerKnowsAllVolumesBeforeNodesAreBack() {
+  void aRestartedControllerKnowsAllVolumesBeforeNodesRegister() {
     Volume volume = create(on("node-1", "pvc"));
     Volume other = create(on("node-2", "other"));
     cluster.stopNode("node-1");
@@ -225,7 +227,7 @@ class CentralProvisioningIT {
   }
 
   @Test
-  void volumesThatChangedWhileTheControllerWasAwayAreKnownAfterRegistration() {
+  void changesDuringControllerDowntimeAreKnownAfterRegistration() {
     Volume volume = create(on("node-1", "pvc"));
     cluster.stopController();
     Calls local = new Calls(cluster.node("node-1"));
@@ -240,12 +242,12 @@ class CentralProvisioningIT {
   }
 
   @Test
-  void withoutAnyRecordNothingIsTakenForDeletedBeforeNodesRegistered() throws IOException {
+  void withoutRecordsDeletionFailsBeforeNodesRegister() throws IOException {
     Volume volume = create(on("node-1", "pvc"));
     List.of("node-1", "node-2", "node-3").forEach(cluster::stopNode);
     cluster.stopController();
     try (var files =
-        Files.list(scratch.folder().resolve(CentralCluster.CONTROLLER).resolve("state/nodes"))) {
+        Files.list(scratch.directory().resolve(CentralCluster.CONTROLLER).resolve("state/nodes"))) {
       for (var file : files.toList()) {
         Files.delete(file);
       }
@@ -273,7 +275,7 @@ class CentralProvisioningIT {
                 .csi()
                 .withDeadlineAfter(3, SECONDS)
                 .createVolume(on(List.of(), List.of("node-1"), "pvc").build()));
-    // the volume is bound to this node, although others could be asked
+    // the volume stays bound to this node, although others are allowed
     assertFails(
         Code.DEADLINE_EXCEEDED,
         "",
@@ -291,7 +293,7 @@ class CentralProvisioningIT {
   }
 
   @Test
-  void anInterruptedCreationOnANodeThatIsNotAllowedAnyMoreIsUndone() {
+  void anInterruptedCreationOnANoLongerAllowedNodeIsRolledBack() {
     relay("node-1");
     loseResponsesOfCreate("node-1");
 
@@ -308,7 +310,7 @@ class CentralProvisioningIT {
     delete(volume.getVolumeId());
   }
 
-  /** The first creation that reaches the node is not answered. */
+  /** The response to the first creation that reaches the node is lost. */
   private void loseResponsesOfCreate(String node) {
     cluster.stopController();
     cluster.startController(
@@ -329,7 +331,7 @@ class CentralProvisioningIT {
   }
 
   @Test
-  void aPartitionDuringDeleteIsNotAnsweredWithSuccess() {
+  void aPartitionDuringDeleteIsNotReportedAsSuccess() {
     relay("node-1");
     Volume volume = create(on("node-1", "pvc"));
 
@@ -350,7 +352,7 @@ class CentralProvisioningIT {
   }
 
   @Test
-  void aDeletionThatDoesNotReachTheNodeIsNotAnsweredWithSuccess() {
+  void aDeletionThatDoesNotReachTheNodeIsNotReportedAsSuccess() {
     relay("node-1");
     Volume volume = create(on("node-1", "pvc"));
 
@@ -370,9 +372,9 @@ class CentralProvisioningIT {
     delete(volume.getVolumeId());
   }
 
-  /** A partition without a deadline ends when the connection is found dead. */
+  /** Without a deadline, the call fails when keepalive detects the dead connection. */
   @Test
-  void aDeadConnectionIsNoticed() {
+  void aDeadConnectionIsDetected() {
     relay("node-1");
     Volume volume = create(on("node-1", "pvc"));
 

@@ -59,7 +59,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import registry.v0.RegisterControllerRequest;
 import registry.v0.RegistryGrpc;
 
-/** Who is let in at the two TLS ports, and that refusals are logged and lose nothing. */
+/** Which clients the two TLS ports accept; refusals are logged and lose nothing. */
 @Isolated("reads the log")
 @Timeout(300)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -68,7 +68,7 @@ class CentralTlsIT {
   private static final Instant NOW = Instant.now();
 
   private final Scratch scratch = new Scratch();
-  private final CentralCluster cluster = new CentralCluster(scratch.folder());
+  private final CentralCluster cluster = new CentralCluster(scratch.directory());
   private final ByteArrayOutputStream log = new ByteArrayOutputStream();
 
   /** The two TLS ports. */
@@ -106,7 +106,7 @@ class CentralTlsIT {
     };
   }
 
-  /** The side that the clients of a port are on. */
+  /** The role of the clients of a port. */
   private static PeerRole clients(Port port) {
     return port == Port.REGISTRY ? PeerRole.NODE_CONTROLLER : PeerRole.REGISTRY;
   }
@@ -177,7 +177,7 @@ class CentralTlsIT {
   }
 
   @Test
-  void theRightCertificateIsLetIn() throws Exception {
+  void aValidCertificateIsAccepted() throws Exception {
     call(
         Port.NODE,
         cluster.pki().files("right", cluster.pki().issue(clients(Port.NODE).certificateName())),
@@ -216,7 +216,7 @@ class CentralTlsIT {
 
   @ParameterizedTest
   @EnumSource(Port.class)
-  void theCertificateOfTheOtherSideIsRefused(Port port) throws Exception {
+  void aCertificateForTheOtherRoleIsRefused(Port port) throws Exception {
     assertRefused(
         port,
         cluster.pki().files("swapped-" + port, cluster.pki().issue(server(port).certificateName())),
@@ -252,7 +252,7 @@ class CentralTlsIT {
   @Test
   void aNodeDoesNotRegisterWithAServerThatIsNotTheRegistry() {
     TlsFiles own = cluster.pki().files(PeerRole.NODE_CONTROLLER);
-    try (CentralCluster impostors = new CentralCluster(scratch.folder().resolve("impostor"))) {
+    try (CentralCluster impostors = new CentralCluster(scratch.directory().resolve("impostor"))) {
       // a node's certificate at the registry's port
       impostors.startController(
           withServer(
@@ -318,8 +318,8 @@ class CentralTlsIT {
   }
 
   @Test
-  void renewedCertificatesAreUsedByNewConnectionsAndOldOnesAreNotCut() throws Exception {
-    try (CentralCluster other = new CentralCluster(scratch.folder().resolve("renewal"))) {
+  void newConnectionsUseRenewedCertificatesAndOpenConnectionsStay() throws Exception {
+    try (CentralCluster other = new CentralCluster(scratch.directory().resolve("renewal"))) {
       TlsFiles registry = other.controllerSettings().server();
       other.startController();
       other.startNode("node-1");
@@ -340,7 +340,7 @@ class CentralTlsIT {
   /** No version below 1.2, and no suite without forward secrecy and authenticated encryption. */
   @ParameterizedTest
   @EnumSource(Port.class)
-  void aScanFindsNothingWeak(Port port) throws Exception {
+  void noWeakProtocolOrCipherSuiteIsAccepted(Port port) throws Exception {
     List<String> accepted = new ArrayList<>();
     for (String version : List.of("SSLv3", "TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3")) {
       for (String suite : all()) {
@@ -368,7 +368,8 @@ class CentralTlsIT {
       socket.setEnabledCipherSuites(new String[] {suite});
       socket.startHandshake();
     } catch (IllegalArgumentException | IOException e) {
-      // this JDK cannot even ask for it, or the server refuses, if only for want of a certificate
+      // this JDK cannot even ask for it, or the server refuses, if only because the client has no
+      // certificate
     }
     return seen[0] != null;
   }
@@ -383,7 +384,7 @@ class CentralTlsIT {
     try (SSLSocket socket = socket(endpoint, seen)) {
       socket.startHandshake();
     } catch (IOException e) {
-      // no certificate of the client's own; the server's was seen
+      // the client has no certificate; the server's was recorded
     }
     return seen[0];
   }
@@ -393,17 +394,17 @@ class CentralTlsIT {
     context.init(
         null,
         new TrustManager[] {
-          new Curious(seen),
+          new CertificateRecorder(seen),
         },
         new SecureRandom());
     return (SSLSocket) context.getSocketFactory().createSocket(endpoint.host(), endpoint.port());
   }
 
-  /** Trusts every server, and remembers its certificate. */
-  private static final class Curious extends X509ExtendedTrustManager {
+  /** Trusts every server and records its certificate. */
+  private static final class CertificateRecorder extends X509ExtendedTrustManager {
     private final X509Certificate[] seen;
 
-    Curious(X509Certificate[] seen) {
+    CertificateRecorder(X509Certificate[] seen) {
       this.seen = seen;
     }
 

@@ -27,13 +27,13 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
-/** Commands that fail, hang or outlive their call; and how few of them it takes. */
-class CommandFaultsIT extends OwnScratch {
+/** Commands that fail, hang or outlive their call, and the number of commands per lifecycle. */
+class CommandFaultsIT extends ScratchPerTest {
 
   @Test
-  void aFailingCommandReachesTheCallerAndLeavesNothing() {
+  void aFailedCommandIsReportedAndLeavesNothing() {
     LoopCalls noLoopDevices =
-        new OtherLoops() {
+        new ForwardingLoops() {
           @Override
           public Path attach(Path file, long offset) throws IOException {
             throw new IOException("no free device");
@@ -47,10 +47,10 @@ class CommandFaultsIT extends OwnScratch {
   }
 
   @Test
-  void aFailedCreationThatCannotBeUndoneIsFinishedByTheNextCall() {
+  void aFailedCreationThatCannotBeRolledBackIsFinishedByTheNextCall() {
     boolean[] broken = {true};
     LoopCalls sometimes =
-        new OtherLoops() {
+        new ForwardingLoops() {
           @Override
           public Path attach(Path file, long offset) throws IOException {
             Path device = super.attach(file, offset);
@@ -72,7 +72,7 @@ class CommandFaultsIT extends OwnScratch {
       Calls csi = new Calls(driver);
       assertThatCall(() -> csi.create("pvc", 16 * MIB))
           .fails(Status.Code.ABORTED, "could not be undone");
-      assertThat(NodeDriver.audit(FileModeDriver.settings(scratch.folder())).toString())
+      assertThat(NodeDriver.audit(FileModeDriver.settings(scratch.directory())).toString())
           .contains("unfinished-create");
 
       broken[0] = false;
@@ -126,11 +126,11 @@ class CommandFaultsIT extends OwnScratch {
   }
 
   @Test
-  void aCancelledCreationLeavesNothingAndTheCapacityStaysKnown() throws Exception {
+  void aCancelledCreationLeavesNothingAndKeepsTheCapacity() throws Exception {
     CountDownLatch attaching = new CountDownLatch(1);
     ProcessRunner real = new ProcessRunner();
     LoopCalls hanging =
-        new OtherLoops() {
+        new ForwardingLoops() {
           @Override
           public Path attach(Path file, long offset) throws IOException {
             Path device = super.attach(file, offset);
@@ -152,7 +152,7 @@ class CommandFaultsIT extends OwnScratch {
       call.cancel(null);
 
       caller.join();
-      // whoever asks for the same volume waits until the cancelled call has cleaned up
+      // another call for the volume waits until the cancelled call has cleaned up
       assertThatCall(() -> csi.expand(VolumeId.fromName("pvc").value(), 32 * MIB))
           .fails(Status.Code.NOT_FOUND, "pvc");
       scratch.assertNothingLeft();
@@ -165,9 +165,9 @@ class CommandFaultsIT extends OwnScratch {
     }
   }
 
-  /** All else that has to be done is done by the kernel. */
+  /** All other steps are system calls. */
   @Test
-  void theWholeLifeOfAVolumeTakesOneCommand() throws IOException {
+  void theWholeVolumeLifecycleTakesOneCommand() throws IOException {
     List<String> programs = Collections.synchronizedList(new ArrayList<>());
     ProcessRunner real = new ProcessRunner();
     CommandRunner counting =

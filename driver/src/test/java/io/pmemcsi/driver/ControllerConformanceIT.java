@@ -43,14 +43,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the CSI specification demands of the Controller service, but for making volumes. */
+/** Requirements of the CSI specification for the Controller service, except CreateVolume. */
 class ControllerConformanceIT extends SharedDriver {
 
   @Nested
   class ControllerCapabilities {
 
     @Test
-    void theyNameEachCallThatWorks() {
+    void theyListEachImplementedCall() {
       assertThat(
               driver
                   .controller()
@@ -66,7 +66,7 @@ class ControllerConformanceIT extends SharedDriver {
     }
 
     @Test
-    void callsThatAreNotNamedAreUnimplemented() {
+    void unlistedCallsAreUnimplemented() {
       assertThatCall(
               () ->
                   driver
@@ -116,7 +116,7 @@ class ControllerConformanceIT extends SharedDriver {
     }
 
     @Test
-    void availableAndLargestVolumeAreTold() {
+    void availableCapacityAndMaximumVolumeSizeAreReported() {
       GetCapacityResponse capacity = capacity(Map.of());
 
       assertThat(capacity.getAvailableCapacity()).isEqualTo(FileModeDriver.POOL);
@@ -124,7 +124,7 @@ class ControllerConformanceIT extends SharedDriver {
     }
 
     @Test
-    void aVolumeTakesWhatItWasPromised() {
+    void aVolumeReducesTheAvailableCapacity() {
       csi.create("pvc", 10 * MIB);
 
       assertThat(capacity(Map.of()).getAvailableCapacity())
@@ -132,7 +132,7 @@ class ControllerConformanceIT extends SharedDriver {
     }
 
     @Test
-    void theLargestVolumeReallyFits() {
+    void aVolumeOfTheMaximumSizeFits() {
       csi.create("pvc", 10 * MIB);
       csi.create("rest", capacity(Map.of()).getMaximumVolumeSize().getValue());
 
@@ -141,7 +141,7 @@ class ControllerConformanceIT extends SharedDriver {
     }
 
     @Test
-    void thisNodeHasCapacityAndOthersHaveNone() {
+    void onlyThisNodeHasCapacity() {
       String key = FileModeDriver.NAME + "/node";
 
       assertThat(capacity(Map.of(key, FileModeDriver.NODE)).getAvailableCapacity()).isPositive();
@@ -153,12 +153,12 @@ class ControllerConformanceIT extends SharedDriver {
   class ListVolumes {
 
     @Test
-    void nothingIsAnEmptyList() {
+    void withoutVolumesTheListIsEmpty() {
       assertThat(list(0, "").getEntriesList()).isEmpty();
     }
 
     @Test
-    void newVolumesAppearAndDeletedOnesVanish() {
+    void createdVolumesAreListedAndDeletedOnesAreNot() {
       String id = csi.create("pvc", MIB).getVolumeId();
       assertThat(list(0, "").getEntriesList())
           .extracting(e -> e.getVolume().getVolumeId())
@@ -192,7 +192,7 @@ class ControllerConformanceIT extends SharedDriver {
     }
 
     @Test
-    void pagesHoldAllVolumesOnceInAStableOrder() {
+    void pagesContainEachVolumeOnceInAStableOrder() {
       IntStream.range(0, 7).forEach(i -> csi.create("pvc-" + i, MIB));
       List<String> seen = new ArrayList<>();
       String token = "";
@@ -207,7 +207,7 @@ class ControllerConformanceIT extends SharedDriver {
     }
 
     @Test
-    void pagesStayTrueWhileVolumesComeAndGo() {
+    void pagesStayConsistentWhileVolumesAreCreatedAndDeleted() {
       IntStream.range(0, 4).forEach(i -> csi.create("pvc-" + i, MIB));
       ListVolumesResponse first = list(2, "");
       Set<String> before = new HashSet<>();
@@ -232,18 +232,18 @@ class ControllerConformanceIT extends SharedDriver {
   class DeleteVolume {
 
     @Test
-    void anIdIsNeeded() {
+    void theVolumeIdIsRequired() {
       assertThatCall(() -> csi.delete("")).fails(Code.INVALID_ARGUMENT, "volume_id is missing");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {UNKNOWN, "../../etc/passwd", "a b", "-", "\u0000"})
-    void whatIsNotThereWasDeletedBefore(String id) {
+    void deletingAnUnknownVolumeSucceeds(String id) {
       csi.delete(id);
     }
 
     @Test
-    void deletingTwiceIsFine() {
+    void deletingTwiceSucceeds() {
       String id = csi.create("pvc", MIB).getVolumeId();
 
       csi.delete(id);
@@ -254,24 +254,24 @@ class ControllerConformanceIT extends SharedDriver {
   @Nested
   class ValidateVolumeCapabilities {
 
-    private ValidateVolumeCapabilitiesResponse validate(String id, VolumeCapability... wanted) {
+    private ValidateVolumeCapabilitiesResponse validate(String id, VolumeCapability... requested) {
       return driver
           .controller()
           .validateVolumeCapabilities(
               ValidateVolumeCapabilitiesRequest.newBuilder()
                   .setVolumeId(id)
-                  .addAllVolumeCapabilities(List.of(wanted))
+                  .addAllVolumeCapabilities(List.of(requested))
                   .putVolumeContext("name", "pvc")
                   .build());
     }
 
     @Test
-    void anIdIsNeeded() {
+    void theVolumeIdIsRequired() {
       assertThatCall(() -> validate("", mount(""))).fails(Code.INVALID_ARGUMENT, "volume_id");
     }
 
     @Test
-    void capabilitiesAreNeeded() {
+    void capabilitiesAreRequired() {
       String id = csi.create("pvc", MIB).getVolumeId();
 
       assertThatCall(() -> validate(id)).fails(Code.INVALID_ARGUMENT, "volume_capabilities");
@@ -283,25 +283,25 @@ class ControllerConformanceIT extends SharedDriver {
     }
 
     @Test
-    void whatIsSupportedIsConfirmed() {
+    void supportedCapabilitiesAreConfirmed() {
       String id = csi.create("pvc", MIB).getVolumeId();
 
-      ValidateVolumeCapabilitiesResponse answer = validate(id, mount("ext4"), block());
+      ValidateVolumeCapabilitiesResponse response = validate(id, mount("ext4"), block());
 
-      assertThat(answer.getConfirmed().getVolumeCapabilitiesList())
+      assertThat(response.getConfirmed().getVolumeCapabilitiesList())
           .containsExactly(mount("ext4"), block());
-      assertThat(answer.getConfirmed().getVolumeContextMap()).containsEntry("name", "pvc");
+      assertThat(response.getConfirmed().getVolumeContextMap()).containsEntry("name", "pvc");
     }
 
     @Test
-    void whatIsNotSupportedIsNotConfirmedAndSaysWhy() {
+    void unsupportedCapabilitiesAreNotConfirmedAndTheReasonIsReported() {
       String id = csi.create("pvc", MIB).getVolumeId();
 
-      ValidateVolumeCapabilitiesResponse answer =
+      ValidateVolumeCapabilitiesResponse response =
           validate(id, with(mount(""), Mode.MULTI_NODE_MULTI_WRITER));
 
-      assertThat(answer.hasConfirmed()).isFalse();
-      assertThat(answer.getMessage()).contains("MULTI_NODE_MULTI_WRITER");
+      assertThat(response.hasConfirmed()).isFalse();
+      assertThat(response.getMessage()).contains("MULTI_NODE_MULTI_WRITER");
     }
   }
 
@@ -332,12 +332,12 @@ class ControllerConformanceIT extends SharedDriver {
     }
 
     @Test
-    void anIdIsNeeded() {
+    void theVolumeIdIsRequired() {
       assertThatCall(() -> expand("", MIB, 0)).fails(Code.INVALID_ARGUMENT, "volume_id");
     }
 
     @Test
-    void aSizeIsNeeded() {
+    void aSizeIsRequired() {
       String id = csi.create("pvc", MIB).getVolumeId();
 
       assertThatCall(
@@ -355,18 +355,18 @@ class ControllerConformanceIT extends SharedDriver {
     }
 
     @Test
-    void aVolumeGrows() {
+    void aVolumeIsExpanded() {
       String id = csi.create("pvc", 4 * MIB).getVolumeId();
 
-      ControllerExpandVolumeResponse answer = expand(id, 9 * MIB, 0);
+      ControllerExpandVolumeResponse response = expand(id, 9 * MIB, 0);
 
-      assertThat(answer.getCapacityBytes()).isEqualTo(12 * MIB);
-      assertThat(answer.getNodeExpansionRequired()).isTrue();
+      assertThat(response.getCapacityBytes()).isEqualTo(12 * MIB);
+      assertThat(response.getNodeExpansionRequired()).isTrue();
       assertThat(list(0, "").getEntries(0).getVolume().getCapacityBytes()).isEqualTo(12 * MIB);
     }
 
     @Test
-    void growingAgainToTheSameSizeChangesNothing() {
+    void expandingAgainToTheSameSizeChangesNothing() {
       String id = csi.create("pvc", 4 * MIB).getVolumeId();
       expand(id, 9 * MIB, 0);
 
@@ -382,7 +382,7 @@ class ControllerConformanceIT extends SharedDriver {
     }
 
     @Test
-    void aLimitIsKeptOrNothingGrows() {
+    void expansionRespectsTheLimitOrFails() {
       String id = csi.create("pvc", 4 * MIB).getVolumeId();
 
       assertThatCall(() -> expand(id, 9 * MIB, 10 * MIB))
@@ -393,7 +393,7 @@ class ControllerConformanceIT extends SharedDriver {
     }
 
     @Test
-    void thereMustBeRoom() {
+    void expansionBeyondTheAvailableCapacityFails() {
       String id = csi.create("pvc", 16 * MIB).getVolumeId();
 
       assertThatCall(() -> expand(id, 1L << 50, 0)).fails(Code.RESOURCE_EXHAUSTED);
@@ -402,7 +402,7 @@ class ControllerConformanceIT extends SharedDriver {
     }
 
     @Test
-    void onTheNodeIdAndPathAreNeeded() {
+    void nodeExpansionRequiresIdAndPath() {
       assertThatCall(() -> expandOnNode("", target(), 0)).fails(Code.INVALID_ARGUMENT, "volume_id");
       assertThatCall(
               () ->
@@ -414,19 +414,19 @@ class ControllerConformanceIT extends SharedDriver {
     }
 
     @Test
-    void onTheNodeTheVolumeMustExist() {
+    void nodeExpansionRequiresAnExistingVolume() {
       assertThatCall(() -> expandOnNode(UNKNOWN, target(), 0)).fails(Code.NOT_FOUND);
     }
 
     @Test
-    void onTheNodeTheVolumeMustBeAtThePath() {
+    void nodeExpansionRequiresTheVolumeAtThePath() {
       String id = csi.create("pvc", MIB).getVolumeId();
 
       assertThatCall(() -> expandOnNode(id, target(), 0)).fails(Code.NOT_FOUND, "not mounted");
     }
 
     @Test
-    void onTheNodeARawBlockVolumeIsLargerAtOnce() {
+    void nodeExpansionOfARawBlockVolumeReportsTheNewSize() {
       Volume volume = csi.create("pvc", 4 * MIB);
       csi.publish(volume, staging(), target(), block());
 
@@ -437,7 +437,7 @@ class ControllerConformanceIT extends SharedDriver {
     }
 
     @Test
-    void aKataVolumeCannotGrow() {
+    void aKataVolumeCannotBeExpanded() {
       String id =
           csi.create(request("pvc", 16 * MIB).putParameters("kataContainers", "1")).getVolumeId();
 

@@ -22,19 +22,19 @@ import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A driver that dies at its n-th contact with the outside world: before the step, after it, or in
- * the middle of it. Once dead it never does anything again, whatever its code tries.
+ * A driver that crashes at its n-th access to the host: before, during or after that step. After
+ * the crash it changes nothing, whatever its code tries.
  */
 final class Crash implements CommandRunner, StateFiles, MountCalls, LoopCalls {
 
-  /** Where in a step it dies. */
+  /** When it crashes relative to the step. */
   enum When {
     BEFORE,
     MIDDLE,
     AFTER
   }
 
-  /** An error, so that no handler of the driver can take it for a failure it knows. */
+  /** An error, so that no handler of the driver mistakes it for an expected failure. */
   static final class Died extends Error {
     Died(String at) {
       super(at);
@@ -57,7 +57,7 @@ final class Crash implements CommandRunner, StateFiles, MountCalls, LoopCalls {
     this.when = when;
   }
 
-  /** One that counts no steps before {@link #arm}. */
+  /** Counts no steps before {@link #arm}. */
   static Crash disarmed(int step, When when) {
     Crash crash = new Crash(step, when);
     crash.armed = false;
@@ -72,7 +72,7 @@ final class Crash implements CommandRunner, StateFiles, MountCalls, LoopCalls {
     return dead;
   }
 
-  /** What was under way when it died. */
+  /** The step at which it crashed. */
   synchronized String at() {
     return "step %d, %s %s".formatted(step, when, at);
   }
@@ -94,7 +94,7 @@ final class Crash implements CommandRunner, StateFiles, MountCalls, LoopCalls {
     return result;
   }
 
-  /** The command dies as well, early in its work. */
+  /** Kills the command as well, early in its work. */
   private void killSoon(Command command) {
     Cancellation call = new Cancellation();
     Thread killer =
@@ -227,8 +227,8 @@ final class Crash implements CommandRunner, StateFiles, MountCalls, LoopCalls {
   }
 
   @Override
-  public List<String> list(Path folder) throws IOException {
-    return files.list(folder);
+  public List<String> list(Path directory) throws IOException {
+    return files.list(directory);
   }
 
   @Override

@@ -28,14 +28,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The driver is killed at every command and at every change of a state file that the life of a
- * volume has, is started again, gets the same call again, and everything ends as if nothing had
- * happened.
+ * The driver crashes at every command and at every write of a state file in the lifecycle of a
+ * volume, restarts, gets the same call again, and the result is the same as without a crash.
  */
 @Timeout(600)
 class CrashIT {
 
-  /** One call of a story, or a look at the data between two calls. */
+  /** One call of a lifecycle, or a check of the data between two calls. */
   private interface Step {
     void run(Calls csi, Scratch scratch) throws IOException;
   }
@@ -46,7 +45,7 @@ class CrashIT {
   private static final Path TARGET = Path.of("target");
 
   @BeforeAll
-  static void letTheDeadRest() {
+  static void silenceExpectedErrors() {
     Thread.UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();
     Thread.setDefaultUncaughtExceptionHandler(
         (thread, error) -> {
@@ -141,13 +140,13 @@ class CrashIT {
 
   @ParameterizedTest
   @EnumSource(Crash.When.class)
-  void aVolumeWithTheOtherFilesystem(Crash.When when) throws IOException {
+  void anXfsVolume(Crash.When when) throws IOException {
     killEverywhere(mounted(Map.of(), "xfs", 300), when, 18, 8);
   }
 
   @ParameterizedTest
   @EnumSource(Crash.When.class)
-  void aRawBlockVolumeThatGrows(Crash.When when) throws IOException {
+  void anExpandedRawBlockVolume(Crash.When when) throws IOException {
     killEverywhere(raw(), when, 15, 1);
   }
 
@@ -158,7 +157,7 @@ class CrashIT {
   }
 
   @Test
-  void anEphemeralVolumeThatCannotBePublishedAfterAllIsTakenBack() {
+  void anEphemeralVolumeThatCannotBePublishedIsRemoved() {
     ProcessRunner real = new ProcessRunner();
     CommandRunner dies =
         command -> {
@@ -173,7 +172,7 @@ class CrashIT {
       for (CommandRunner runner : List.of(dies, fails)) {
         try (FileModeDriver driver =
             FileModeDriver.start(
-                scratch.folder(), runner, new DurableFiles(), FileModeDriver.POOL)) {
+                scratch.directory(), runner, new DurableFiles(), FileModeDriver.POOL)) {
           assertThatExceptionOfType(StatusRuntimeException.class)
               .isThrownBy(() -> ephemeral().getFirst().run(new Calls(driver), scratch));
         }
@@ -193,35 +192,35 @@ class CrashIT {
   }
 
   /**
-   * Kills at each step of a story.
+   * Crashes the driver at each step of a lifecycle.
    *
-   * @param atLeast so many steps the story has for sure
-   * @param stride outside of campaigns only one in so many steps, chosen by the seed
+   * @param atLeast the minimum number of steps of the lifecycle
+   * @param stride outside of campaigns only one in this many steps, chosen by the seed
    */
-  private static void killEverywhere(List<Step> story, Crash.When when, int atLeast, int stride)
+  private static void killEverywhere(List<Step> lifecycle, Crash.When when, int atLeast, int stride)
       throws IOException {
     SplittableRandom random = new SplittableRandom(SEED);
     int step = 1;
-    while (killAt(story, new Crash(step, when))) {
+    while (killAt(lifecycle, new Crash(step, when))) {
       step += CAMPAIGN || stride == 1 ? 1 : random.nextInt(1, 2 * stride);
     }
     assertThat(step).as("steps that were tried").isGreaterThan(atLeast);
   }
 
-  /** Returns whether the driver was killed: not when the story has fewer steps. */
-  private static boolean killAt(List<Step> story, Crash crash) throws IOException {
+  /** Returns whether the driver crashed: false if the lifecycle has fewer steps. */
+  private static boolean killAt(List<Step> lifecycle, Crash crash) throws IOException {
     try (Scratch scratch = new Scratch()) {
-      int done = liveUntil(crash, story, scratch);
+      int done = runUntilCrash(crash, lifecycle, scratch);
       try (FileModeDriver next =
           FileModeDriver.start(
-              scratch.folder(), new ProcessRunner(), new DurableFiles(), FileModeDriver.POOL)) {
+              scratch.directory(), new ProcessRunner(), new DurableFiles(), FileModeDriver.POOL)) {
         assertThat(next.driver().startAudit().findings())
             .as(crash.at())
             .noneMatch(finding -> finding.kind() == AuditReport.Kind.DEVICE_WITHOUT_RECORD)
             .noneMatch(finding -> finding.kind() == AuditReport.Kind.RECORD_WITHOUT_DEVICE)
             .noneMatch(finding -> finding.kind() == AuditReport.Kind.DAMAGED_RECORD);
         Calls csi = new Calls(next);
-        for (Step step : story.subList(done, story.size())) {
+        for (Step step : lifecycle.subList(done, lifecycle.size())) {
           step.run(csi, scratch);
         }
       } catch (StatusRuntimeException | AssertionError e) {
@@ -237,16 +236,17 @@ class CrashIT {
     return crash.happened();
   }
 
-  /** Returns how many steps of the story were done when the driver died. */
-  private static int liveUntil(Crash crash, List<Step> story, Scratch scratch) throws IOException {
+  /** Returns how many steps of the lifecycle were done when the driver crashed. */
+  private static int runUntilCrash(Crash crash, List<Step> lifecycle, Scratch scratch)
+      throws IOException {
     int done = 0;
-    try (FileModeDriver mortal =
+    try (FileModeDriver crashing =
         FileModeDriver.start(
-            scratch.folder(), new HostAccess(crash, crash, crash, crash), FileModeDriver.POOL)) {
-      Calls csi = new Calls(mortal);
-      while (done < story.size() && !crash.happened()) {
+            scratch.directory(), new HostAccess(crash, crash, crash, crash), FileModeDriver.POOL)) {
+      Calls csi = new Calls(crashing);
+      while (done < lifecycle.size() && !crash.happened()) {
         try {
-          story.get(done).run(csi, scratch);
+          lifecycle.get(done).run(csi, scratch);
         } catch (StatusRuntimeException e) {
           if (!crash.happened()) {
             throw e;
@@ -257,7 +257,7 @@ class CrashIT {
         }
       }
     } catch (Crash.Died e) {
-      // while it started
+      // during the start
     }
     return done;
   }

@@ -20,22 +20,22 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the CSI specification demands of making volumes. */
+/** Requirements of the CSI specification for CreateVolume. */
 class CreateVolumeConformanceIT extends SharedDriver {
 
   @Test
-  void aNameIsNeeded() {
+  void aNameIsRequired() {
     assertThatCall(() -> csi.create("", MIB)).fails(Code.INVALID_ARGUMENT, "name is missing");
   }
 
   @Test
-  void capabilitiesAreNeeded() {
+  void capabilitiesAreRequired() {
     assertThatCall(() -> csi.create(request("pvc", MIB).clearVolumeCapabilities()))
         .fails(Code.INVALID_ARGUMENT, "volume_capabilities is missing");
   }
 
   @Test
-  void anAccessTypeIsNeeded() {
+  void anAccessTypeIsRequired() {
     assertThatCall(
             () ->
                 csi.create(
@@ -46,7 +46,7 @@ class CreateVolumeConformanceIT extends SharedDriver {
   }
 
   @Test
-  void anAccessModeIsNeeded() {
+  void anAccessModeIsRequired() {
     assertThatCall(
             () ->
                 csi.create(
@@ -57,24 +57,24 @@ class CreateVolumeConformanceIT extends SharedDriver {
   }
 
   @Test
-  void withoutASizeItIsTheSmallestOne() {
+  void withoutASizeTheVolumeHasTheMinimumSize() {
     Volume volume = csi.create(request("pvc", 0).clearCapacityRange());
 
     assertThat(volume.getCapacityBytes()).isEqualTo(4 * MIB);
   }
 
   @Test
-  void zeroBytesAreTheSmallestVolume() {
+  void zeroBytesMeanTheMinimumSize() {
     assertThat(csi.create("pvc", 0).getCapacityBytes()).isEqualTo(4 * MIB);
   }
 
   @Test
-  void theVolumeIsAtLeastAsLargeAsAsked() {
+  void theVolumeIsAtLeastAsLargeAsRequested() {
     assertThat(csi.create("pvc", 4 * MIB + 1).getCapacityBytes()).isEqualTo(8 * MIB);
   }
 
   @Test
-  void theAnswerTellsTheOneNodeThatHasTheVolume() {
+  void theResponseHasTheNodeAsAccessibleTopology() {
     Volume volume = csi.create("pvc", MIB);
 
     assertThat(volume.getVolumeId()).matches("pvc-[0-9a-f]{56}");
@@ -100,26 +100,26 @@ class CreateVolumeConformanceIT extends SharedDriver {
   }
 
   @Test
-  void theSameCallAgainReturnsTheSameVolume() {
+  void aRepeatedCallReturnsTheSameVolume() {
     assertThat(csi.create("pvc", 10 * MIB)).isEqualTo(csi.create("pvc", 10 * MIB));
   }
 
   @Test
-  void aSmallerSizeIsCompatibleWithTheVolumeThatIsThere() {
+  void aSmallerSizeIsCompatibleWithTheExistingVolume() {
     Volume volume = csi.create("pvc", 10 * MIB);
 
     assertThat(csi.create("pvc", 5 * MIB)).isEqualTo(volume);
   }
 
   @Test
-  void aLargerSizeIsNot() {
+  void aLargerSizeIsIncompatibleWithTheExistingVolume() {
     csi.create("pvc", 10 * MIB);
 
     assertThatCall(() -> csi.create("pvc", 20 * MIB)).fails(Code.ALREADY_EXISTS, "12582912");
   }
 
   @Test
-  void aLimitBelowTheVolumeThatIsThereIsNot() {
+  void aLimitBelowTheExistingVolumeIsIncompatible() {
     csi.create("pvc", 10 * MIB);
 
     assertThatCall(
@@ -131,7 +131,7 @@ class CreateVolumeConformanceIT extends SharedDriver {
   }
 
   @Test
-  void otherParametersAreNot() {
+  void otherParametersAreIncompatible() {
     csi.create("pvc", MIB);
 
     assertThatCall(() -> csi.create(request("pvc", MIB).putParameters("eraseafter", "false")))
@@ -151,7 +151,7 @@ class CreateVolumeConformanceIT extends SharedDriver {
 
   @ParameterizedTest
   @ValueSource(strings = {"a/b", "../../etc/passwd", "ünïcödé", "名前", "-rf", "a b", "*", "$(id)"})
-  void oddNamesWork(String name) {
+  void namesWithUnusualCharactersWork(String name) {
     Volume volume = csi.create(name, MIB);
 
     assertThat(csi.create(name, MIB)).isEqualTo(volume);
@@ -186,7 +186,7 @@ class CreateVolumeConformanceIT extends SharedDriver {
   }
 
   @Test
-  void aLimitThatNoVolumeCanKeepIsOutOfRange() {
+  void aLimitBelowTheMinimumSizeIsOutOfRange() {
     assertThatCall(
             () ->
                 csi.create(
@@ -197,7 +197,7 @@ class CreateVolumeConformanceIT extends SharedDriver {
   }
 
   @Test
-  void aLimitThatCanBeKeptIsKept() {
+  void aSatisfiableLimitIsRespected() {
     Volume volume =
         csi.create(
             request("pvc", 0)
@@ -214,7 +214,7 @@ class CreateVolumeConformanceIT extends SharedDriver {
   }
 
   @Test
-  void theLargestNumberOfBytesIsRefused() {
+  void theLargestInt64SizeIsRefused() {
     assertThatCall(() -> csi.create("pvc", Long.MAX_VALUE)).fails(Code.RESOURCE_EXHAUSTED);
   }
 
@@ -227,7 +227,7 @@ class CreateVolumeConformanceIT extends SharedDriver {
         "SINGLE_NODE_SINGLE_WRITER",
         "SINGLE_NODE_MULTI_WRITER"
       })
-  void accessFromOneNodeIsSupported(Mode mode) {
+  void singleNodeAccessModesAreSupported(Mode mode) {
     csi.create(
         request("pvc", MIB).clearVolumeCapabilities().addVolumeCapabilities(with(mount(""), mode)));
   }
@@ -236,7 +236,7 @@ class CreateVolumeConformanceIT extends SharedDriver {
   @EnumSource(
       value = Mode.class,
       names = {"MULTI_NODE_READER_ONLY", "MULTI_NODE_SINGLE_WRITER", "MULTI_NODE_MULTI_WRITER"})
-  void accessFromSeveralNodesIsNot(Mode mode) {
+  void multiNodeAccessModesAreInvalid(Mode mode) {
     assertThatCall(
             () ->
                 csi.create(
@@ -287,7 +287,7 @@ class CreateVolumeConformanceIT extends SharedDriver {
   }
 
   @Test
-  void sourcesAreInvalid() {
+  void contentSourcesAreInvalid() {
     assertThatCall(
             () ->
                 csi.create(
@@ -307,7 +307,7 @@ class CreateVolumeConformanceIT extends SharedDriver {
   }
 
   @Test
-  void aPlaceThatIsNotThisNodeCannotBeServed() {
+  void aTopologyWithoutThisNodeIsRefused() {
     assertThatCall(
             () ->
                 csi.create(
@@ -321,7 +321,7 @@ class CreateVolumeConformanceIT extends SharedDriver {
   }
 
   @Test
-  void thisNodeAmongOthersIsFine() {
+  void aTopologyWithThisNodeAmongOthersIsAccepted() {
     csi.create(
         request("pvc", MIB)
             .setAccessibilityRequirements(

@@ -8,10 +8,10 @@ import io.grpc.StatusRuntimeException;
 import java.util.regex.Pattern;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 
-/** Says how a CSI call has to fail. */
+/** Asserts how a CSI call fails. */
 final class CsiAssert {
 
-  /** How Java calls what a caller should be told in words. */
+  /** Class names, which must not appear in error messages. */
   static final Pattern NAME_OF_A_CLASS = Pattern.compile("\\w\\.\\w+(Exception|Error)\\b");
 
   private final Status status;
@@ -27,8 +27,7 @@ final class CsiAssert {
   }
 
   /**
-   * The code, and a part of the message, which names the node in any case and says in words what
-   * Java calls by the name of a class.
+   * Asserts the code and a part of the message, which always names the node and has no class names.
    */
   CsiAssert fails(Status.Code code, String message) {
     assertThat(status.getCode()).as("%s", status).isEqualTo(code);

@@ -21,17 +21,17 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Volumes for one pod that could not be published are taken back, and erased only if needed. */
-class FailedEphemeralIT extends OwnScratch {
+/** Ephemeral volumes that could not be published are removed, and erased only if needed. */
+class FailedEphemeralIT extends ScratchPerTest {
 
   private final ProcessRunner real = new ProcessRunner();
 
-  /** Whether each device that was removed was to be erased. */
+  /** The erase flag of each removed device. */
   private final List<Boolean> erased = Collections.synchronizedList(new ArrayList<>());
 
   private FileModeDriver watched(CommandRunner commands) {
     return FileModeDriver.start(
-        scratch.folder(),
+        scratch.directory(),
         new HostAccess(commands, new DurableFiles(), new KernelMounts(), new KernelLoops()),
         FileModeDriver.POOL,
         this::watching);
@@ -64,7 +64,7 @@ class FailedEphemeralIT extends OwnScratch {
   }
 
   @Test
-  void oneThatNobodyCouldWriteToIsRemovedWithoutErasing() {
+  void aVolumeThatNoPodCouldWriteToIsRemovedWithoutErasing() {
     try (FileModeDriver driver = watched(failing("mkfs.ext4"))) {
       assertThatCall(() -> new Calls(driver).publish(request("ext4", "16Mi")))
           .fails(Status.Code.INTERNAL, "exit code 1");
@@ -79,7 +79,7 @@ class FailedEphemeralIT extends OwnScratch {
   }
 
   @Test
-  void oneThatStoodAtItsTargetIsErased() {
+  void aVolumeThatWasMountedAtItsTargetIsErased() {
     try (FileModeDriver driver = watched(failing("xfs_io"))) {
       assertThatCall(() -> new Calls(driver).publish(request("xfs", "320Mi")))
           .fails(Status.Code.INTERNAL, "exit code 1");
@@ -90,14 +90,14 @@ class FailedEphemeralIT extends OwnScratch {
   }
 
   @Test
-  void oneThatAPodHasHadIsErasedAlsoWhenALaterCallFails() {
+  void aPublishedVolumeIsErasedEvenIfALaterCallFails() {
     try (FileModeDriver driver = watched(real)) {
       Calls csi = new Calls(driver);
       csi.publish(request("ext4", "16Mi"));
 
       assertThatCall(() -> csi.publish(request("ext4", "16Mi").setReadonly(true)))
           .fails(Status.Code.ALREADY_EXISTS, "writable");
-      assertThat(erased).as("a pod has it").isEmpty();
+      assertThat(erased).as("published").isEmpty();
       assertThat(scratch.mounts()).containsExactly(scratch.pod("target"));
       csi.unpublish("csi-x", scratch.pod("target"));
     }

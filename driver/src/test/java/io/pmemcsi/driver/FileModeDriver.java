@@ -47,7 +47,7 @@ public final class FileModeDriver implements AutoCloseable {
   private static final int CALL_SECONDS = 240;
 
   static {
-    // tests tell by failing; -Dtest.verbosity=5 shows every command with its output
+    // a failing test reports the problem; -Dtest.verbosity=5 shows every command with its output
     int level = Integer.getInteger("pmem-csi.v", 0);
     Logging.configure(
         LogFormat.TEXT,
@@ -74,37 +74,34 @@ public final class FileModeDriver implements AutoCloseable {
     this.central = central;
   }
 
-  public static FileModeDriver start(Path folder) {
-    return start(folder, new ProcessRunner(), new DurableFiles(), POOL);
+  public static FileModeDriver start(Path directory) {
+    return start(directory, new ProcessRunner(), new DurableFiles(), POOL);
   }
 
-  static FileModeDriver start(Path folder, CommandRunner runner, StateFiles files, long pool) {
+  static FileModeDriver start(Path directory, CommandRunner runner, StateFiles files, long pool) {
     return start(
-        folder, new HostAccess(runner, files, new KernelMounts(), new KernelLoops()), pool);
+        directory, new HostAccess(runner, files, new KernelMounts(), new KernelLoops()), pool);
   }
 
-  static FileModeDriver start(Path folder, HostAccess outside, long pool) {
-    return start(folder, outside, pool, UnaryOperator.identity());
+  static FileModeDriver start(Path directory, HostAccess host, long pool) {
+    return start(directory, host, pool, UnaryOperator.identity());
   }
 
-  /** The same with somebody between the driver and its devices. */
+  /** The same, with a wrapper around the device manager. */
   static FileModeDriver start(
-      Path folder, HostAccess outside, long pool, UnaryOperator<DeviceManager> between) {
-    return start(settings(folder), outside, pool, between);
+      Path directory, HostAccess host, long pool, UnaryOperator<DeviceManager> between) {
+    return start(settings(directory), host, pool, between);
   }
 
   /** The same with other settings. */
   static FileModeDriver start(
-      DriverSettings settings,
-      HostAccess outside,
-      long pool,
-      UnaryOperator<DeviceManager> between) {
+      DriverSettings settings, HostAccess host, long pool, UnaryOperator<DeviceManager> between) {
     NodeDriver driver =
         NodeDriver.start(
             settings,
             new DriverMetrics(settings.driverName(), settings.nodeId()),
-            outside,
-            (mode, _) -> between.apply(devices(mode, settings, outside, pool)));
+            host,
+            (mode, _) -> between.apply(devices(mode, settings, host, pool)));
     return new FileModeDriver(Optional.of(driver), connect(settings.endpoint().socket()));
   }
 
@@ -113,32 +110,32 @@ public final class FileModeDriver implements AutoCloseable {
     return new FileModeDriver(driver, channel, Optional.of(cluster));
   }
 
-  /** A node where there is nothing but files. */
+  /** A node that has device mode file only. */
   private static DeviceManager devices(
-      DeviceMode mode, DriverSettings settings, HostAccess outside, long pool) {
+      DeviceMode mode, DriverSettings settings, HostAccess host, long pool) {
     return switch (mode) {
       case FILE ->
           new FileDevices(
               settings.statePath(),
               new FileDevices.Pool.Fixed(pool),
-              new LoopDevices(outside.loops()));
+              new LoopDevices(host.loops()));
       case LVM, DIRECT ->
           throw new DeviceException.ToolFailed(
               "list persistent memory", new IOException("no tool for it"));
     };
   }
 
-  /** The client of a driver that runs as a process of its own. */
-  static FileModeDriver elsewhere(Path folder) {
-    return new FileModeDriver(Optional.empty(), connect(settings(folder).endpoint().socket()));
+  /** The client of a driver in another process. */
+  static FileModeDriver elsewhere(Path directory) {
+    return new FileModeDriver(Optional.empty(), connect(settings(directory).endpoint().socket()));
   }
 
-  static DriverSettings settings(Path folder) {
+  static DriverSettings settings(Path directory) {
     return new DriverSettings(
         new DriverName(NAME),
         NODE,
-        new Endpoint(folder.resolve("csi.sock")),
-        folder.resolve("state"),
+        new Endpoint(directory.resolve("csi.sock")),
+        directory.resolve("state"),
         DeviceMode.FILE,
         100,
         Optional.of(ListenAddress.parse("127.0.0.1:0")),

@@ -32,8 +32,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A volume that once held a filesystem is never formatted again, whatever has happened to it. */
-class FormatOnceIT extends OwnDriver {
+/** A volume that once held a filesystem is never formatted again, whatever happened to it. */
+class FormatOnceIT extends DriverPerTest {
 
   @Override
   @AfterEach
@@ -91,7 +91,7 @@ class FormatOnceIT extends OwnDriver {
   }
 
   @Test
-  void aVanishedSignatureIsAnErrorThatTellsWhatWasExpected() throws IOException {
+  void aMissingSignatureIsAnErrorThatNamesTheExpectedOne() throws IOException {
     Volume volume = formatted();
     byte[] before = Files.readAllBytes(image(volume));
     zero(volume, 0, 4096);
@@ -107,7 +107,7 @@ class FormatOnceIT extends OwnDriver {
   }
 
   @Test
-  void theSameHoldsAfterARestart() throws IOException {
+  void aMissingSignatureIsAnErrorAfterARestart() throws IOException {
     Volume volume = formatted();
     zero(volume, 0, 4096);
     driver.close();
@@ -127,14 +127,14 @@ class FormatOnceIT extends OwnDriver {
   }
 
   @Test
-  void anotherTypeThanTheRecordedOneIsRefused() throws IOException {
+  void aFilesystemTypeOtherThanTheRecordedOneIsRefused() throws IOException {
     Volume volume = formatted();
 
     stagingFails(volume, "xfs").fails(Status.Code.ALREADY_EXISTS, "holds ext4, requested: xfs");
   }
 
   @Test
-  void withoutAWishForATypeTheRecordedOneIsUsed() throws IOException {
+  void withoutARequestedTypeTheRecordedOneIsUsed() throws IOException {
     Volume volume = formatted();
 
     csi.stage(volume, scratch.pod("staging"), mount(""));
@@ -144,12 +144,12 @@ class FormatOnceIT extends OwnDriver {
   }
 
   @Test
-  void whatAnEarlierVolumeHasLeftIsWipedAtTheCreation() throws IOException {
+  void creationWipesSignaturesOfAnEarlierVolume() throws IOException {
     driver.close();
     driver =
         FileModeDriver.start(
-            scratch.folder(),
-            new HostAccess(runner, new DurableFiles(), new KernelMounts(), new OldContent()),
+            scratch.directory(),
+            new HostAccess(runner, new DurableFiles(), new KernelMounts(), new StaleContentLoops()),
             FileModeDriver.POOL);
     csi = new Calls(driver);
 
@@ -160,17 +160,17 @@ class FormatOnceIT extends OwnDriver {
     assertThat(contents(volume)).isInstanceOf(VolumeState.Blank.class);
   }
 
-  /** After a downgrade for example: the original never touches the contents records. */
+  /** For example after a downgrade: the original driver never writes the contents records. */
   @Test
-  void aFilesystemThatSomebodyElseHasMadeSinceTheCreationIsUsedWithItsData() throws IOException {
+  void aFilesystemCreatedByAnotherDriverIsUsedWithItsData() throws IOException {
     Volume volume = csi.create("pvc-1", 16 * MIB);
-    UUID theirs = UUID.randomUUID();
-    makeExt4(theirs, device(volume));
-    Files.createDirectory(scratch.pod("theirs"));
-    runner.run(Command.of("mount", device(volume).toString(), scratch.pod("theirs").toString()));
-    Files.writeString(scratch.pod("theirs").resolve("data"), "precious");
-    runner.run(Command.of("umount", scratch.pod("theirs").toString()));
-    Files.delete(scratch.pod("theirs"));
+    UUID other = UUID.randomUUID();
+    makeExt4(other, device(volume));
+    Files.createDirectory(scratch.pod("other"));
+    runner.run(Command.of("mount", device(volume).toString(), scratch.pod("other").toString()));
+    Files.writeString(scratch.pod("other").resolve("data"), "precious");
+    runner.run(Command.of("umount", scratch.pod("other").toString()));
+    Files.delete(scratch.pod("other"));
     restart();
 
     stagingFails(volume, "xfs").fails(Status.Code.ALREADY_EXISTS, "holds ext4, requested: xfs");
@@ -178,15 +178,15 @@ class FormatOnceIT extends OwnDriver {
 
     assertThat(scratch.pod("staging").resolve("data")).hasContent("precious");
     assertThat(contents(volume))
-        .isEqualTo(new VolumeState.Formatted(new VolumeState.Filesystem("ext4", theirs)));
+        .isEqualTo(new VolumeState.Formatted(new VolumeState.Filesystem("ext4", other)));
     csi.unstage(volume.getVolumeId(), scratch.pod("staging"));
   }
 
   @Test
-  void theSameHoldsForARecordThatPlansNoUuid() throws IOException {
+  void aFilesystemCreatedByAnotherDriverIsUsedIfNoUuidIsPlanned() throws IOException {
     Volume volume = csi.create("pvc-1", 16 * MIB);
-    UUID theirs = UUID.randomUUID();
-    makeExt4(theirs, device(volume));
+    UUID other = UUID.randomUUID();
+    makeExt4(other, device(volume));
     driver.close();
     write(volume, new VolumeState.Blank(Optional.empty()));
     start();
@@ -194,12 +194,12 @@ class FormatOnceIT extends OwnDriver {
     csi.stage(volume, scratch.pod("staging"), mount(""));
 
     assertThat(contents(volume))
-        .isEqualTo(new VolumeState.Formatted(new VolumeState.Filesystem("ext4", theirs)));
+        .isEqualTo(new VolumeState.Formatted(new VolumeState.Filesystem("ext4", other)));
     csi.unstage(volume.getVolumeId(), scratch.pod("staging"));
   }
 
   @Test
-  void anythingElseThatShowsUpOnAFreshVolumeIsLeftAlone() throws IOException {
+  void anUnknownSignatureOnANewVolumeIsKept() throws IOException {
     Volume volume = csi.create("pvc-1", 16 * MIB);
     runner.run(Command.of("mkswap", device(volume).toString()));
 
@@ -213,10 +213,12 @@ class FormatOnceIT extends OwnDriver {
             Signatures.Found.Signature.class, there -> assertThat(there.type()).isEqualTo("swap"));
   }
 
-  /** Killed after mkfs and before its result was recorded: nobody has mounted it. */
+  /**
+   * Killed after mkfs and before the driver recorded its result: the filesystem was never mounted.
+   */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void anMkfsOfOursThatWasNeverRecordedIsDoneAgain(boolean whole) throws IOException {
+  void anUnrecordedMkfsOfTheDriverIsRepeated(boolean whole) throws IOException {
     Volume volume = csi.create("pvc-1", 16 * MIB);
     UUID planned = ((VolumeState.Blank) contents(volume)).planned().orElseThrow();
     makeExt4(planned, device(volume));
@@ -233,7 +235,7 @@ class FormatOnceIT extends OwnDriver {
   }
 
   @Test
-  void whatAnInterruptedCreationHasLeftIsWiped() throws IOException {
+  void signaturesOfAnInterruptedCreationAreWiped() throws IOException {
     Volume volume = csi.create("pvc-1", 16 * MIB);
     makeExt4(UUID.randomUUID(), device(volume));
     driver.close();
@@ -286,7 +288,7 @@ class FormatOnceIT extends OwnDriver {
   }
 
   @Test
-  void theImageOfAKataVolumeIsMadeOnceOnly() throws IOException {
+  void theImageOfAKataVolumeIsCreatedOnce() throws IOException {
     Volume volume = formattedForKata();
     Path staging = scratch.pod("staging");
     Path target = scratch.pod("target");
@@ -321,7 +323,7 @@ class FormatOnceIT extends OwnDriver {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void theFilesystemInAKataImageHasToBeTheRecordedOne(boolean vanished) throws IOException {
+  void theFilesystemInAKataImageMustMatchTheRecord(boolean vanished) throws IOException {
     Volume volume = formattedForKata();
     Path staging = scratch.pod("staging");
     Path target = scratch.pod("target");
@@ -349,7 +351,7 @@ class FormatOnceIT extends OwnDriver {
         .saying("is not formatted again: expected " + inside)
         .saying(vanished ? "found no known signature" : "found ext4 with UUID ");
 
-    // nothing is left of the attempt, as nobody takes back what was refused
+    // the failed call leaves nothing: kubelet does not unpublish it
     assertThat(scratch.state().resolve("mount").resolve(volume.getVolumeId())).doesNotExist();
     overwrite(image, good, 0);
     csi.publish(volume, staging, target, mount(""));
@@ -359,7 +361,7 @@ class FormatOnceIT extends OwnDriver {
   }
 
   @Test
-  void anotherTypeThanTheOneInAKataImageIsRefused() throws IOException {
+  void aFilesystemTypeOtherThanThatOfTheKataImageIsRefused() throws IOException {
     Volume volume = formattedForKata();
 
     CsiAssert.assertThatCall(

@@ -34,8 +34,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Every call with every field left out, odd or enormous, on volumes in every state, under a seed
- * that is printed on failure: no crash, no hang, the code and the words that {@link FuzzOracle}
- * finds right, nothing changed by a refused call, and nothing left behind.
+ * that is printed on failure: no crash, no hang, the status that {@link FuzzOracle} expects, no
+ * change by a failed call, and no leaks.
  */
 class FuzzIT {
 
@@ -45,12 +45,12 @@ class FuzzIT {
 
   private final SplittableRandom random = new SplittableRandom(SEED);
   private final List<String> knownIds = new ArrayList<>();
-  private final Map<Boolean, Integer> answers = new HashMap<>();
+  private final Map<Boolean, Integer> outcomes = new HashMap<>();
 
   @Test
-  void everyCallGetsTheRightAnswerAndARefusedOneChangesNothing() throws IOException {
+  void everyCallGetsTheExpectedStatusAndAFailedOneChangesNothing() throws IOException {
     try (Scratch scratch = new Scratch();
-        FileModeDriver driver = FileModeDriver.start(scratch.folder())) {
+        FileModeDriver driver = FileModeDriver.start(scratch.directory())) {
       prepare(new Calls(driver), scratch);
       List<MethodDescriptor<?, ?>> methods = new ArrayList<>();
       for (ServiceDescriptor service :
@@ -62,19 +62,19 @@ class FuzzIT {
               SnapshotMetadataGrpc.getServiceDescriptor())) {
         methods.addAll(service.getMethods());
       }
-      // calls that reach a volume say more than those that are not there at all
+      // prefer calls that reach a volume over unimplemented ones
       methods.addAll(NodeGrpc.getServiceDescriptor().getMethods());
       for (int i = 0; i < CALLS; i++) {
         call(driver, scratch, methods.get(random.nextInt(methods.size())), i);
       }
-      assertThat(answers.get(true)).as("calls that did something").isGreaterThan(CALLS / 20);
-      assertThat(answers.get(false)).as("refused calls").isGreaterThan(CALLS / 20);
+      assertThat(outcomes.get(true)).as("calls that did something").isGreaterThan(CALLS / 20);
+      assertThat(outcomes.get(false)).as("refused calls").isGreaterThan(CALLS / 20);
       cleanUp(new Calls(driver), driver, scratch);
       scratch.assertNothingLeft();
     }
   }
 
-  /** A volume in each state of its life. */
+  /** A volume in each state of its lifecycle. */
   private void prepare(Calls csi, Scratch scratch) {
     Volume fresh = csi.create("fuzz", 16 << 20);
     Volume staged = csi.create("fuzz-staged", 16 << 20);
@@ -108,7 +108,7 @@ class FuzzIT {
           csi.unpublish(id, path);
           csi.unstage(id, path);
         } catch (StatusRuntimeException e) {
-          // it is another volume that is mounted there, or this one is gone now
+          // another volume is mounted there, or this one no longer exists
           assertThat(e.getStatus().getCode())
               .as(e.getMessage())
               .isIn(Status.Code.FAILED_PRECONDITION, Status.Code.NOT_FOUND);
@@ -144,19 +144,19 @@ class FuzzIT {
     } catch (StatusRuntimeException e) {
       status = e.getStatus();
     }
-    String told = String.valueOf(status.getDescription());
-    assertThat(oracle.allows(status.getCode(), told))
+    String description = String.valueOf(status.getDescription());
+    assertThat(oracle.allows(status.getCode(), description))
         .as(
-            "seed %d, call %d, %s {%s} got %s %s, right is %s",
-            SEED, i, method.getFullMethodName(), request, status.getCode(), told, oracle)
+            "seed %d, call %d, %s {%s} got %s %s, expected %s",
+            SEED, i, method.getFullMethodName(), request, status.getCode(), description, oracle)
         .isTrue();
-    assertThat(told).doesNotContainPattern(CsiAssert.NAME_OF_A_CLASS);
+    assertThat(description).doesNotContainPattern(CsiAssert.NAME_OF_A_CLASS);
     if (!status.isOk()) {
       assertThat(snapshot(scratch))
           .as("after seed %d, call %d, %s {%s}: %s", SEED, i, method, request, status)
           .isEqualTo(before);
     }
-    answers.merge(status.isOk(), 1, Integer::sum);
+    outcomes.merge(status.isOk(), 1, Integer::sum);
   }
 
   /** Ledger, devices and mounts as they are now. */
@@ -187,7 +187,7 @@ class FuzzIT {
       }
     }
     if (random.nextInt(8) == 0) {
-      // newer callers know fields that we do not
+      // newer clients send unknown fields
       builder.setUnknownFields(
           UnknownFieldSet.newBuilder()
               .addField(
@@ -229,7 +229,8 @@ class FuzzIT {
 
   private String text(String field, Scratch scratch) {
     if (field.endsWith("path") && random.nextInt(4) != 0) {
-      // never a path outside of the test's folder: a wrong driver must not hurt anybody
+      // never a path outside of the test's directory: a defect of the driver must not damage the
+      // machine
       return scratch.pod("fuzz" + random.nextInt(PATHS)).toString();
     }
     if (field.equals("volume_id") && random.nextInt(4) != 0) {

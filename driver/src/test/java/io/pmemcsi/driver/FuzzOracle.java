@@ -35,8 +35,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * What must become of a request, from the CSI specification and the documents of the driver and not
- * from its code: with which codes it has to be refused, naming what, or else what may happen.
+ * The expected result of a request according to the CSI specification and the documentation of the
+ * driver, independent of its code: the required error codes and message, or else the allowed ones.
  */
 final class FuzzOracle {
 
@@ -53,14 +53,14 @@ final class FuzzOracle {
     this.ledger = ledger;
   }
 
-  /** Judges one request. */
+  /** Evaluates one request. */
   static FuzzOracle of(Message request, Ledger ledger) {
     FuzzOracle oracle = new FuzzOracle(ledger);
-    oracle.judge(request);
+    oracle.evaluate(request);
     return oracle;
   }
 
-  /** Whether an answer is right. */
+  /** Whether the status is an expected one. */
   boolean allows(Status.Code code, String message) {
     if (refusals.isEmpty()) {
       return possible.contains(code);
@@ -73,7 +73,7 @@ final class FuzzOracle {
     return refusals.isEmpty() ? "one of " + possible : "a refusal: " + refusals;
   }
 
-  private void judge(Message any) {
+  private void evaluate(Message any) {
     switch (any) {
       case GetPluginInfoRequest _,
           GetPluginCapabilitiesRequest _,
@@ -117,7 +117,7 @@ final class FuzzOracle {
       case NodeUnpublishVolumeRequest r -> {
         present("volume_id", r.getVolumeId());
         path("target_path", r.getTargetPath());
-        // the pod of a volume that is gone can go, unless something else is there
+        // kubelet can unpublish a volume that no longer exists, unless something is mounted there
         may(Status.Code.NOT_FOUND, Status.Code.FAILED_PRECONDITION);
       }
       case NodeGetVolumeStatsRequest r -> {
@@ -131,7 +131,7 @@ final class FuzzOracle {
         range(r.getCapacityRange());
         may(Status.Code.NOT_FOUND, Status.Code.FAILED_PRECONDITION);
       }
-      // all others are not offered
+      // all others are unimplemented
       default -> refuse(Status.Code.UNIMPLEMENTED, "");
     }
   }
@@ -157,7 +157,7 @@ final class FuzzOracle {
       invalid("kataContainers");
     }
     if (r.getAccessibilityRequirements().getRequisiteCount() > 0) {
-      // also in a request that is wrong in other ways
+      // even if the request has other errors
       may(Status.Code.RESOURCE_EXHAUSTED);
       if (!refusals.isEmpty()) {
         refuse(Status.Code.RESOURCE_EXHAUSTED, "accessibility_requirements");
@@ -208,10 +208,10 @@ final class FuzzOracle {
     mounting(r.getVolumeCapability());
   }
 
-  /** What the state of the volume and of the path can lead to. */
+  /** Errors that depend on the state of the volume and of the path. */
   private void mounting(VolumeCapability capability) {
     may(Status.Code.ALREADY_EXISTS, Status.Code.FAILED_PRECONDITION);
-    // a file in place of a folder, or the other way round
+    // a file instead of a directory, or vice versa
     may(Status.Code.INVALID_ARGUMENT);
     if (capability.getMount().getMountFlagsCount() > 0) {
       // an option that the filesystem does not know
@@ -257,7 +257,7 @@ final class FuzzOracle {
     boolean ephemeral = models.isEmpty();
     written.forEach(
         (key, value) -> {
-          boolean ours =
+          boolean known =
               keys.contains(key)
                   || (ephemeral && key.equals("size"))
                   || (kubernetes && key.startsWith("csi.storage.k8s.io/"));
@@ -266,7 +266,7 @@ final class FuzzOracle {
               !(bool && !isBoolean(value))
                   && !(key.equals("usage") && !Set.of("", "AppDirect", "FileIO").contains(value))
                   && !(key.equals("persistencyModel") && !models.contains(value));
-          if (!ours || !good) {
+          if (!known || !good) {
             invalid("\"%s\"".formatted(key));
           }
         });
@@ -305,7 +305,7 @@ final class FuzzOracle {
     }
   }
 
-  /** Where a volume cannot be it is not found. */
+  /** A path that cannot hold a volume is not found. */
   private void volumePath(String value) {
     present("volume_path", value);
     if (value.indexOf('\0') >= 0) {

@@ -9,7 +9,7 @@ import csi.v1.PluginCapability;
 import csi.v1.ProbeRequest;
 import org.junit.jupiter.api.Test;
 
-/** What the CSI specification demands of the Identity service. */
+/** Requirements of the CSI specification for the Identity service. */
 class IdentityConformanceIT extends SharedDriver {
 
   @Test
@@ -22,7 +22,7 @@ class IdentityConformanceIT extends SharedDriver {
   }
 
   @Test
-  void theCapabilitiesAreTheServicesThatExist() {
+  void theCapabilitiesListTheImplementedServices() {
     assertThat(
             driver
                 .identity()
@@ -40,7 +40,7 @@ class IdentityConformanceIT extends SharedDriver {
   }
 
   @Test
-  void probingSucceedsWithoutAWord() {
+  void probeLeavesReadyUnset() {
     assertThat(driver.identity().probe(ProbeRequest.getDefaultInstance()).hasReady()).isFalse();
   }
 }

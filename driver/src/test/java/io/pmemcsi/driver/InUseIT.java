@@ -13,8 +13,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
-/** What somebody uses is neither erased nor deleted, and what is not ours is not unmounted. */
-class InUseIT extends OwnDriver {
+/** Volumes in use are neither erased nor deleted, and mounts of others are not unmounted. */
+class InUseIT extends DriverPerTest {
 
   @Test
   void aVolumeInUseIsNeitherErasedNorDeleted() throws IOException {
@@ -54,7 +54,7 @@ class InUseIT extends OwnDriver {
     csi.stage(volume, staging, mount("ext4"));
     csi.unstage(volume.getVolumeId(), staging);
     String device = device(volume.getVolumeId()).toString();
-    // in a mount namespace of its own, where no mount table of ours can see it
+    // in another mount namespace, which the mount table of the driver does not show
     Process holder =
         new ProcessBuilder(
                 "unshare",
@@ -78,7 +78,7 @@ class InUseIT extends OwnDriver {
   }
 
   @Test
-  void unmountingTouchesOnlyTheOwnVolume() throws IOException {
+  void unpublishUnmountsOnlyItsOwnVolume() throws IOException {
     Volume one = csi.create("pvc-1", 16 * MIB);
     Volume two = csi.create("pvc-2", 16 * MIB);
     Volume kata =

@@ -32,7 +32,7 @@ class KillIT {
   private int interrupted;
 
   @Test
-  void theLifeOfAVolumeGoesOnAfterEachKill() throws Exception {
+  void theVolumeLifecycleContinuesAfterEachKill() throws Exception {
     try (scratch) {
       int done = 0;
       for (int kill = 0; kill < KILLS; kill++) {
@@ -45,21 +45,21 @@ class KillIT {
                       LockSupport.parkNanos(delay * 1_000_000);
                       process.destroyForcibly();
                     });
-        done = liveOn(done, true);
+        done = continueLifecycle(done, true);
         killer.join();
         process.onExit().join();
-        // a tool outlives the driver; whoever comes while it has the device is told to come again
-        await().until(() -> !isAnybodyIn(process.pid()));
+        // a tool may outlive the driver, and calls fail with ABORTED while it holds the device
+        await().until(() -> !hasProcesses(process.pid()));
       }
       Process last = start();
       try {
-        assertThat(liveOn(done, false)).as("seed %d", SEED).isEqualTo(STEPS);
+        assertThat(continueLifecycle(done, false)).as("seed %d", SEED).isEqualTo(STEPS);
       } finally {
         last.destroyForcibly().onExit().join();
       }
       Files.deleteIfExists(scratch.pod("staging"));
       scratch.assertNothingLeft();
-      assertThat(interrupted).as("calls that were cut off").isEqualTo(KILLS);
+      assertThat(interrupted).as("interrupted calls").isEqualTo(KILLS);
     }
   }
 
@@ -74,21 +74,21 @@ class KillIT {
                 "-cp",
                 System.getProperty("java.class.path"),
                 DriverProcess.class.getName(),
-                scratch.folder().toString())
+                scratch.directory().toString())
             .redirectError(ProcessBuilder.Redirect.DISCARD)
             .start();
-    // the JVM may have something to say before
+    // the JVM may print warnings before
     assertThat(process.inputReader().lines().anyMatch("ready"::equals)).isTrue();
     return process;
   }
 
-  private static boolean isAnybodyIn(long session) throws IOException {
+  private static boolean hasProcesses(long session) throws IOException {
     try (Stream<Path> all = Files.list(Path.of("/proc"))) {
-      return all.anyMatch(process -> isAliveIn(session, process));
+      return all.anyMatch(process -> isRunningIn(session, process));
     }
   }
 
-  private static boolean isAliveIn(long session, Path process) {
+  private static boolean isRunningIn(long session, Path process) {
     try {
       String stat = Files.readString(process.resolve("stat"), StandardCharsets.ISO_8859_1);
       // after the name: state, parent, group, session
@@ -100,15 +100,15 @@ class KillIT {
   }
 
   /**
-   * Goes on with the story at its first step that is not done; returns how many are done.
+   * Continues the lifecycle at its first step that is not done; returns the number of steps done.
    *
-   * @param forEver begins the next life when one is over, until the driver is killed
+   * @param forever repeats the lifecycle until the driver is killed
    */
-  private int liveOn(int done, boolean forEver) {
+  private int continueLifecycle(int done, boolean forever) {
     int step = done;
-    try (FileModeDriver driver = FileModeDriver.elsewhere(scratch.folder())) {
+    try (FileModeDriver driver = FileModeDriver.elsewhere(scratch.directory())) {
       Calls csi = new Calls(driver);
-      while (step < STEPS || forEver) {
+      while (step < STEPS || forever) {
         step %= STEPS;
         run(csi, step);
         step++;

@@ -16,11 +16,14 @@ import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Mounts, loop devices and notes that nobody needs any more, or that nobody was given. */
-class LeftoverIT extends OwnDriver {
+/**
+ * Leftover mounts, loop devices and pending-mount records, and mounts that the driver did not
+ * create.
+ */
+class LeftoverIT extends DriverPerTest {
 
   @Test
-  void anEphemeralVolumeThatNoPodHasAnyMoreIsReported() {
+  void anEphemeralVolumeThatIsNotPublishedIsReported() {
     csi.publish(Calls.ephemeral("csi-1", scratch.pod("target"), mount(""), Map.of("size", "16Mi")));
     driver.close();
     runner.run(Command.of("umount", scratch.pod("target").toString()));
@@ -31,7 +34,7 @@ class LeftoverIT extends OwnDriver {
   }
 
   @Test
-  void aMountOfAVolumeThatNobodyWasGivenIsReported() throws IOException {
+  void aMountOfAVolumeThatWasNeverPublishedIsReported() throws IOException {
     Volume volume = csi.create("pvc-1", 16 * MIB);
     String device = device(volume.getVolumeId()).toString();
     Path somewhere = Files.createDirectory(scratch.pod("somewhere"));
@@ -54,7 +57,7 @@ class LeftoverIT extends OwnDriver {
   }
 
   @Test
-  void whatACrashLeavesOfAKataVolumeIsReportedOrRemoved() throws IOException {
+  void leftoversOfAKataVolumeAfterACrashAreReportedOrRemoved() throws IOException {
     Volume volume =
         csi.create(Calls.request("kata", 64 * MIB).putParameters("kataContainers", "true"));
     Path staging = scratch.pod("staging");
@@ -87,27 +90,27 @@ class LeftoverIT extends OwnDriver {
   }
 
   @Test
-  void aNoteAboutAMountThatIsGoneIsRemoved() throws IOException {
+  void aPendingMountRecordWithoutItsMountIsRemoved() throws IOException {
     Path target = scratch.pod("target");
-    Path note =
+    Path record =
         Files.createDirectories(scratch.state().resolve("unfinished"))
             .resolve(VolumeId.fromName(target.toString()).value());
-    Files.writeString(note, target.toString());
+    Files.writeString(record, target.toString());
     restart();
 
     assertThat(findings()).containsExactly(Kind.STALE_RECORD);
-    assertThat(note).doesNotExist();
+    assertThat(record).doesNotExist();
   }
 
   @Test
-  void aDamagedNoteDoesNotKeepTheDriverFromStarting() throws IOException {
-    Path note =
-        Files.createDirectories(scratch.state().resolve("unfinished")).resolve("damaged-note");
-    Files.write(note, new byte[8]);
+  void aDamagedPendingMountRecordDoesNotPreventTheStart() throws IOException {
+    Path record =
+        Files.createDirectories(scratch.state().resolve("unfinished")).resolve("damaged-record");
+    Files.write(record, new byte[8]);
     restart();
 
     assertThat(findings()).isEmpty();
-    assertThat(note).exists();
-    Files.delete(note);
+    assertThat(record).exists();
+    Files.delete(record);
   }
 }

@@ -26,8 +26,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Volumes through their whole life, over the socket, with real filesystems and mounts. */
-class LifecycleIT extends OwnDriver {
+/** The lifecycle of volumes, over the socket, with real filesystems and mounts. */
+class LifecycleIT extends DriverPerTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "ext4", "xfs"})
@@ -53,14 +53,14 @@ class LifecycleIT extends OwnDriver {
     Files.deleteIfExists(staging);
   }
 
-  /** Without it files on xfs are not laid out for huge pages. */
+  /** Without the extent size hint, files on xfs are not aligned for huge pages. */
   @Test
-  void whatACallHasNotDoneAfterMountingIsDoneByTheNextOne() throws IOException {
+  void theNextCallFinishesWhatAFailedCallLeftUndoneAfterMounting() throws IOException {
     driver.close();
     AtomicBoolean broken = new AtomicBoolean(true);
     driver =
         FileModeDriver.start(
-            scratch.folder(),
+            scratch.directory(),
             command ->
                 runner.run(
                     broken.get() && command.program().equals("xfs_io")
@@ -91,8 +91,8 @@ class LifecycleIT extends OwnDriver {
     Files.delete(staging);
   }
 
-  private String extentSize(Path folder) {
-    return runner.run(Command.of("xfs_io", "-c", "extsize", folder.toString())).stdout();
+  private String extentSize(Path directory) {
+    return runner.run(Command.of("xfs_io", "-c", "extsize", directory.toString())).stdout();
   }
 
   @Test
@@ -125,7 +125,7 @@ class LifecycleIT extends OwnDriver {
   }
 
   @Test
-  void aReadOnlyPublicationCannotBeWritten() throws IOException {
+  void aVolumePublishedReadOnlyCannotBeWritten() throws IOException {
     Volume volume = csi.create("pvc-ro", 16 * MIB);
     Path staging = scratch.pod("staging");
     Path target = scratch.pod("target");
@@ -144,9 +144,9 @@ class LifecycleIT extends OwnDriver {
     Files.deleteIfExists(staging);
   }
 
-  /** mount(8) would do that by itself, with a warning that nobody reads. */
+  /** mount(8) would fall back to a read-only mount with only a warning. */
   @Test
-  void aDeviceThatCannotBeWrittenIsNotMountedReadOnlyInstead() throws IOException {
+  void stagingAReadOnlyDeviceFailsInsteadOfMountingItReadOnly() throws IOException {
     Volume volume = csi.create("pvc-1", 16 * MIB);
     Path staging = scratch.pod("staging");
     csi.stage(volume, staging, mount("ext4"));
@@ -163,7 +163,7 @@ class LifecycleIT extends OwnDriver {
       assertThat(MountTable.read().at(staging).orElseThrow().isReadOnly()).isTrue();
       csi.unstage(volume.getVolumeId(), staging);
     } finally {
-      // the kernel keeps that for whoever gets the device next
+      // the kernel keeps the flag for the next user of the device
       runner.run(Command.of("blockdev", "--setrw", device));
     }
     csi.delete(volume.getVolumeId());
@@ -172,13 +172,14 @@ class LifecycleIT extends OwnDriver {
 
   @ParameterizedTest
   @ValueSource(strings = {"ext4", "xfs"})
-  void aVolumeGrowsWhileItIsUsed(String type) throws IOException {
-    assumeTrue(type.equals("xfs") || mayResizeExt4(), "the kernel wants CAP_SYS_RESOURCE for ext4");
-    Volume volume = csi.create("pvc-grow", 320 * MIB);
+  void aVolumeInUseIsExpanded(String type) throws IOException {
+    assumeTrue(
+        type.equals("xfs") || mayResizeExt4(), "the kernel requires CAP_SYS_RESOURCE for ext4");
+    Volume volume = csi.create("pvc-expand", 320 * MIB);
     Path staging = scratch.pod("staging");
     csi.stage(volume, staging, mount(type));
     long before = total(volume, staging);
-    CapacityRange wanted = CapacityRange.newBuilder().setRequiredBytes(640 * MIB).build();
+    CapacityRange range = CapacityRange.newBuilder().setRequiredBytes(640 * MIB).build();
 
     assertThat(
             driver
@@ -186,7 +187,7 @@ class LifecycleIT extends OwnDriver {
                 .controllerExpandVolume(
                     ControllerExpandVolumeRequest.newBuilder()
                         .setVolumeId(volume.getVolumeId())
-                        .setCapacityRange(wanted)
+                        .setCapacityRange(range)
                         .build())
                 .getCapacityBytes())
         .isEqualTo(640 * MIB);
@@ -196,7 +197,7 @@ class LifecycleIT extends OwnDriver {
             NodeExpandVolumeRequest.newBuilder()
                 .setVolumeId(volume.getVolumeId())
                 .setVolumePath(staging.toString())
-                .setCapacityRange(wanted)
+                .setCapacityRange(range)
                 .build());
 
     assertThat(total(volume, staging)).isGreaterThan(before + 250 * MIB);
@@ -241,10 +242,10 @@ class LifecycleIT extends OwnDriver {
     Path target = scratch.pod("target");
     csi.stage(volume, staging, mount(type));
     for (int i = 0; i < 2; i++) {
-      // later nobody has to know what is in there
-      String asked = i == 0 ? type : "";
-      csi.publish(volume, staging, target, mount(asked));
-      csi.publish(volume, staging, target, mount(asked));
+      // an empty fs_type means the recorded filesystem
+      String requested = i == 0 ? type : "";
+      csi.publish(volume, staging, target, mount(requested));
+      csi.publish(volume, staging, target, mount(requested));
       assertThat(staging.resolve("kata-containers-pmem-csi-vm.img")).exists();
       if (i == 0) {
         Files.writeString(target.resolve("data"), "kept");

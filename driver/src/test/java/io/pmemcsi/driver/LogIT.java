@@ -18,19 +18,19 @@ import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What the log tells of calls, at each of the levels that an administrator chooses from. */
+/** Log messages of calls at each log level. */
 class LogIT extends SharedDriver {
 
   private final ByteArrayOutputStream log = new ByteArrayOutputStream();
 
   @AfterEach
-  void beSilentAgain() {
+  void silenceTheLog() {
     Logging.configure(LogFormat.TEXT, new Verbosity(0), OutputStream.nullOutputStream());
   }
 
   @Test
-  void callsAndTheirFailuresAreToldInProduction() {
-    tell(3);
+  void callsAndTheirFailuresAreLoggedInProduction() {
+    logAt(3);
 
     driver.identity().probe(ProbeRequest.getDefaultInstance());
     useAVolume();
@@ -50,8 +50,8 @@ class LogIT extends SharedDriver {
   }
 
   @Test
-  void commandsAreToldOneLevelHigher() {
-    tell(4);
+  void commandsAreLoggedOneLevelHigher() {
+    logAt(4);
 
     useAVolume();
 
@@ -62,8 +62,8 @@ class LogIT extends SharedDriver {
   }
 
   @Test
-  void requestsAnswersAndOutputAreToldForDebuggingButNoSecrets() {
-    tell(5);
+  void requestsResponsesAndOutputAreLoggedForDebuggingWithoutSecrets() {
+    logAt(5);
 
     useAVolume();
 
@@ -74,7 +74,7 @@ class LogIT extends SharedDriver {
         .doesNotContain("hunter2", "password");
   }
 
-  private void tell(int level) {
+  private void logAt(int level) {
     log.reset();
     Logging.configure(LogFormat.TEXT, new Verbosity(level), log);
   }

@@ -15,11 +15,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
-/** What the driver tells Prometheus. */
-class MetricsIT extends OwnDriver {
+/** The metrics of the driver. */
+class MetricsIT extends DriverPerTest {
 
   @Test
-  void metricsTellTheAmountsTheCallsAndTheVersion() throws Exception {
+  void metricsReportCapacityCallsAndVersion() throws Exception {
     Volume volume = csi.create("pvc", 4 * MIB);
     assertThatCall(() -> csi.create("", MIB)).fails(Status.Code.INVALID_ARGUMENT);
     csi.delete(volume.getVolumeId());
@@ -44,7 +44,7 @@ class MetricsIT extends OwnDriver {
   }
 
   @Test
-  void theMetricFollowsWhatIsFoundAndResolvedWhileTheDriverRuns() throws Exception {
+  void theFindingsMetricIsUpdatedWhileTheDriverRuns() throws Exception {
     Path stray = image(VolumeId.fromName("stranger").value());
     Files.createDirectories(stray.getParent());
     Files.write(stray, new byte[1 << 20]);
@@ -57,7 +57,7 @@ class MetricsIT extends OwnDriver {
     assertThat(get("/metrics")).contains(strays + 0);
 
     Files.write(stray, new byte[1 << 20]);
-    // the first look may meet a call at work
+    // a finding counts only if two audits in a row report it
     driver.driver().auditNow();
     driver.driver().auditNow();
     assertThat(get("/metrics")).contains(strays + 1);

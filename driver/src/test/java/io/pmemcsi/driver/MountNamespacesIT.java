@@ -21,10 +21,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * The driver as in a pod: it has a mount namespace of its own, and shares mounts below one
- * directory with the node, which is where this test is.
+ * The driver in its own mount namespace, as in a pod. It shares mounts below one directory with the
+ * node, where this test runs.
  */
-class MountNamespacesIT extends OwnScratch {
+class MountNamespacesIT extends ScratchPerTest {
 
   private final ProcessRunner runner = new ProcessRunner();
   private Process container;
@@ -33,7 +33,7 @@ class MountNamespacesIT extends OwnScratch {
 
   @BeforeEach
   void start() throws IOException {
-    String shared = scratch.folder().toString();
+    String shared = scratch.directory().toString();
     runner.run(Command.of("mount", "--bind", shared, shared));
     runner.run(Command.of("mount", "--make-shared", shared));
     startContainer();
@@ -42,7 +42,7 @@ class MountNamespacesIT extends OwnScratch {
   @AfterEach
   void stop() {
     stopContainer();
-    runner.run(Command.of("umount", scratch.folder().toString()));
+    runner.run(Command.of("umount", scratch.directory().toString()));
   }
 
   private void startContainer() throws IOException {
@@ -59,11 +59,11 @@ class MountNamespacesIT extends OwnScratch {
                 "-cp",
                 System.getProperty("java.class.path"),
                 DriverProcess.class.getName(),
-                scratch.folder().toString())
+                scratch.directory().toString())
             .redirectError(ProcessBuilder.Redirect.DISCARD)
             .start();
     assertThat(container.inputReader().lines().anyMatch("ready"::equals)).isTrue();
-    client = FileModeDriver.elsewhere(scratch.folder());
+    client = FileModeDriver.elsewhere(scratch.directory());
     csi = new Calls(client);
   }
 
@@ -106,7 +106,7 @@ class MountNamespacesIT extends OwnScratch {
     csi.delete(volume.getVolumeId());
   }
 
-  /** Those were read-only in the driver's container only. */
+  /** Earlier releases mounted read-only in the container of the driver only. */
   @Test
   void aReadOnlyMountOfAnEarlierReleaseBecomesReadOnlyOnTheNode() throws IOException {
     Volume volume = csi.create("pvc", 16 * MIB);
@@ -129,7 +129,7 @@ class MountNamespacesIT extends OwnScratch {
 
     assertThat(onTheNode(target).options()).contains("ro");
     csi.unpublish(volume.getVolumeId(), target);
-    assertThat(scratch.mounts()).containsExactly(scratch.folder(), scratch.pod("staging"));
+    assertThat(scratch.mounts()).containsExactly(scratch.directory(), scratch.pod("staging"));
     csi.unstage(volume.getVolumeId(), scratch.pod("staging"));
     csi.delete(volume.getVolumeId());
   }
@@ -148,9 +148,9 @@ class MountNamespacesIT extends OwnScratch {
     csi.delete(volume.getVolumeId());
   }
 
-  /** The backing file has another name for a process in another container. */
+  /** The backing file has another path in another container. */
   @Test
-  void aVolumeInUseIsNoFindingForANewContainer() throws IOException {
+  void aNewContainerReportsNoFindingForAVolumeInUse() throws IOException {
     Path plain = scratch.pod("plain");
     Path kata = scratch.pod("kata");
     csi.publish(Calls.ephemeral("csi-plain", plain, mount("ext4"), Map.of("size", "16Mi")));
@@ -161,7 +161,7 @@ class MountNamespacesIT extends OwnScratch {
 
     assertThat(LoopDevices.backingName(Path.of(onTheNode(plain).source())).orElseThrow())
         .startsWith("/state/devices/");
-    assertThat(NodeDriver.audit(FileModeDriver.settings(scratch.folder())).findings()).isEmpty();
+    assertThat(NodeDriver.audit(FileModeDriver.settings(scratch.directory())).findings()).isEmpty();
     csi.unpublish("csi-plain", plain);
     csi.unpublish("csi-kata", kata);
   }

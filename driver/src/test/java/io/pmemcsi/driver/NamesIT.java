@@ -15,8 +15,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
-/** Names and ids of volumes never stand for each other. */
-class NamesIT extends OwnDriver {
+/** Volume names and volume IDs are never confused. */
+class NamesIT extends DriverPerTest {
 
   @Test
   void theIdOfAPersistentVolumeIsNoHandleForAnEphemeralOne() {
@@ -66,9 +66,11 @@ class NamesIT extends OwnDriver {
   }
 
   @Test
-  void anEphemeralAndAPersistentVolumeOfOneNameNeverMix() throws Exception {
+  void concurrentEphemeralAndPersistentVolumesNeverShareAName() throws Exception {
     try (ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor()) {
-      for (int round = 0; round < (Boolean.getBoolean("pmem-csi.campaign") ? 100 : 10); round++) {
+      for (int attempt = 0;
+          attempt < (Boolean.getBoolean("pmem-csi.campaign") ? 100 : 10);
+          attempt++) {
         Future<Boolean> persistent =
             callers.submit(() -> isFirst(() -> csi.create("same", 16 * MIB)));
         Future<Boolean> ephemeral =
@@ -83,7 +85,7 @@ class NamesIT extends OwnDriver {
                                     mount(""),
                                     Map.of("size", "16Mi")))));
 
-        assertThat(persistent.get()).as("round %d", round).isNotEqualTo(ephemeral.get());
+        assertThat(persistent.get()).as("attempt %d", attempt).isNotEqualTo(ephemeral.get());
         if (ephemeral.get()) {
           csi.unpublish("same", scratch.pod("pod"));
         } else {

@@ -30,14 +30,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the CSI specification demands of the Node service, but for showing volumes to pods. */
+/** Requirements of the CSI specification for the Node service, except publishing. */
 class NodeConformanceIT extends SharedDriver {
 
   @Nested
   class NodeInformation {
 
     @Test
-    void theNodeIsNamedAndItsPlaceToo() {
+    void theNodeIdAndItsTopologyAreReported() {
       NodeGetInfoResponse info = driver.node().nodeGetInfo(NodeGetInfoRequest.getDefaultInstance());
 
       assertThat(info.getNodeId()).isEqualTo(FileModeDriver.NODE);
@@ -47,7 +47,7 @@ class NodeConformanceIT extends SharedDriver {
     }
 
     @Test
-    void theCapabilitiesNameEachCallThatWorks() {
+    void theCapabilitiesListEachImplementedCall() {
       assertThat(
               driver
                   .node()
@@ -77,7 +77,7 @@ class NodeConformanceIT extends SharedDriver {
     }
 
     @Test
-    void idPathAndCapabilityAreNeeded() {
+    void idPathAndCapabilityAreRequired() {
       Volume volume = csi.create("pvc", 16 * MIB);
 
       assertThatCall(() -> stage(good(volume).clearVolumeId()))
@@ -103,7 +103,7 @@ class NodeConformanceIT extends SharedDriver {
     }
 
     @Test
-    void aPathThatCannotBeMadeIsToldInWords() {
+    void aPathThatCannotBeCreatedIsReported() {
       Volume volume = csi.create("pvc", 16 * MIB);
       Path parent = scratch.pod("missing");
       Path tooLong = scratch.pod("x".repeat(300));
@@ -126,7 +126,7 @@ class NodeConformanceIT extends SharedDriver {
     }
 
     @Test
-    void stagingTwiceIsFine() {
+    void stagingTwiceSucceeds() {
       Volume volume = csi.create("pvc", 16 * MIB);
       stage(good(volume));
       stage(good(volume));
@@ -135,7 +135,7 @@ class NodeConformanceIT extends SharedDriver {
     }
 
     @Test
-    void stagingTwiceWithOtherFlagsIsNot() {
+    void stagingTwiceWithOtherFlagsIsRefused() {
       Volume volume = csi.create("pvc", 16 * MIB);
       stage(good(volume));
 
@@ -148,7 +148,7 @@ class NodeConformanceIT extends SharedDriver {
     }
 
     @Test
-    void mountFlagsAreUsed() {
+    void mountFlagsAreApplied() {
       Volume volume = csi.create("pvc", 16 * MIB);
 
       stage(good(volume).setVolumeCapability(mount("ext4", "noatime", "nosuid")));
@@ -168,7 +168,7 @@ class NodeConformanceIT extends SharedDriver {
     }
 
     @Test
-    void aFlagThatTheKernelRefusesReachesTheCallerAndLeavesNoMount() {
+    void aFlagThatTheKernelRefusesIsReportedAndLeavesNoMount() {
       Volume volume = csi.create("pvc", 16 * MIB);
 
       assertThatCall(() -> stage(good(volume).setVolumeCapability(mount("ext4", "nonsense"))))
@@ -176,7 +176,7 @@ class NodeConformanceIT extends SharedDriver {
     }
 
     @Test
-    void xfsNeedsALargerVolume() {
+    void xfsRequiresALargerVolume() {
       Volume volume = csi.create("pvc", 16 * MIB);
 
       assertThatCall(() -> stage(good(volume).setVolumeCapability(mount("xfs"))))
@@ -210,7 +210,7 @@ class NodeConformanceIT extends SharedDriver {
     }
 
     @Test
-    void idAndPathAreNeeded() {
+    void idAndPathAreRequired() {
       assertThatCall(() -> unstage("", "/x")).fails(Code.INVALID_ARGUMENT, "volume_id");
       assertThatCall(() -> unstage(UNKNOWN, ""))
           .fails(Code.INVALID_ARGUMENT, "staging_target_path");
@@ -222,7 +222,7 @@ class NodeConformanceIT extends SharedDriver {
     }
 
     @Test
-    void whatIsNotStagedIsUnstaged() {
+    void unstagingAVolumeThatIsNotStagedSucceeds() {
       Volume volume = csi.create("pvc", 16 * MIB);
 
       unstage(volume.getVolumeId(), staging().toString());
@@ -240,7 +240,7 @@ class NodeConformanceIT extends SharedDriver {
     }
 
     @Test
-    void idAndPathAreNeeded() {
+    void idAndPathAreRequired() {
       assertThatCall(() -> stats("", "/x")).fails(Code.INVALID_ARGUMENT, "volume_id");
       assertThatCall(() -> stats(UNKNOWN, "")).fails(Code.INVALID_ARGUMENT, "volume_path");
     }
@@ -261,7 +261,7 @@ class NodeConformanceIT extends SharedDriver {
     }
 
     @Test
-    void bytesAndInodesOfAFilesystemAddUp() throws IOException {
+    void bytesAndInodesOfAFilesystemAreConsistent() throws IOException {
       Volume volume = csi.create("pvc", 32 * MIB);
       csi.stage(volume, staging(), mount("ext4"));
       Files.write(staging().resolve("data"), new byte[(int) (4 * MIB)]);
@@ -277,7 +277,7 @@ class NodeConformanceIT extends SharedDriver {
     }
 
     @Test
-    void aKataVolumeTellsWhatIsInItsImage() throws IOException {
+    void aKataVolumeReportsTheUsageOfItsImage() throws IOException {
       Volume volume =
           csi.create(Calls.request("kata", 64 * MIB).putParameters("kataContainers", "true"));
       csi.stage(volume, staging(), mount("ext4"));
@@ -294,14 +294,14 @@ class NodeConformanceIT extends SharedDriver {
       csi.unstage(volume.getVolumeId(), staging());
     }
 
-    private void flush(Path folder) throws IOException {
-      try (FileChannel channel = FileChannel.open(folder.resolve("data"))) {
+    private void flush(Path directory) throws IOException {
+      try (FileChannel channel = FileChannel.open(directory.resolve("data"))) {
         channel.force(true);
       }
     }
 
     @Test
-    void anEphemeralVolumeIsKnownByItsHandle() {
+    void anEphemeralVolumeIsFoundByItsHandle() {
       csi.publish(Calls.ephemeral("csi-1", target(), mount(""), Map.of("size", "32Mi")));
 
       assertThat(stats("csi-1", target().toString()).getUsage(0).getTotal())
@@ -310,7 +310,7 @@ class NodeConformanceIT extends SharedDriver {
     }
 
     @Test
-    void aRawBlockVolumeHasItsSize() {
+    void aRawBlockVolumeReportsItsSize() {
       Volume volume = csi.create("pvc", 32 * MIB);
       csi.publish(volume, staging(), target(), block());
 

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the CSI specification demands of showing volumes to pods. */
+/** Requirements of the CSI specification for publishing volumes. */
 class NodePublishConformanceIT extends SharedDriver {
 
   @Nested
@@ -48,7 +48,7 @@ class NodePublishConformanceIT extends SharedDriver {
     }
 
     @Test
-    void idPathAndCapabilityAreNeeded() {
+    void idPathAndCapabilityAreRequired() {
       Volume volume = csi.create("pvc", 16 * MIB);
 
       assertThatCall(() -> csi.publish(good(volume).clearVolumeId()))
@@ -65,10 +65,10 @@ class NodePublishConformanceIT extends SharedDriver {
           .fails(Code.NOT_FOUND, UNKNOWN);
     }
 
-    /** The kernel's mount table shows what a link leads to. */
+    /** The kernel's mount table shows the target of a symbolic link. */
     @Test
     void pathsMayLeadThroughASymbolicLink() throws IOException {
-      Path link = Files.createSymbolicLink(scratch.folder().resolve("kubelet"), scratch.pods());
+      Path link = Files.createSymbolicLink(scratch.directory().resolve("kubelet"), scratch.pods());
       Path staging = link.resolve("staging");
       Path target = link.resolve("target");
       Volume volume = csi.create("pvc", 16 * MIB);
@@ -136,7 +136,7 @@ class NodePublishConformanceIT extends SharedDriver {
     }
 
     @Test
-    void publishingTwiceIsFine() {
+    void publishingTwiceSucceeds() {
       Volume volume = staged();
       csi.publish(good(volume));
       csi.publish(good(volume));
@@ -146,7 +146,7 @@ class NodePublishConformanceIT extends SharedDriver {
     }
 
     @Test
-    void publishingTwiceInAnotherWayIsNot() {
+    void publishingTwiceWithOtherOptionsIsRefused() {
       Volume volume = staged();
       csi.publish(good(volume));
 
@@ -160,7 +160,7 @@ class NodePublishConformanceIT extends SharedDriver {
     }
 
     @Test
-    void aRawBlockVolumeIsNotPublishedTwiceInAnotherWay() {
+    void aRawBlockVolumeIsNotPublishedTwiceWithOtherOptions() {
       Volume volume = csi.create("pvc", 16 * MIB);
       csi.publish(good(volume).setVolumeCapability(block()));
 
@@ -176,7 +176,7 @@ class NodePublishConformanceIT extends SharedDriver {
     }
 
     @Test
-    void aKataVolumeIsNotPublishedTwiceInAnotherWay() {
+    void aKataVolumeIsNotPublishedTwiceWithOtherOptions() {
       Volume volume =
           csi.create(Calls.request("pvc", 64 * MIB).putParameters("kataContainers", "true"));
       csi.stage(volume, staging(), mount("ext4"));
@@ -204,7 +204,7 @@ class NodePublishConformanceIT extends SharedDriver {
           "data=ordered,barrier=1,nofail",
           "ro,rw"
         })
-    void stagingAndPublishingTwiceIsFineWithAllMountFlags(String flags) {
+    void stagingAndPublishingTwiceSucceedsWithAllMountFlags(String flags) {
       VolumeCapability capability = mount("ext4", flags.split(","));
       Volume volume = csi.create("pvc", 16 * MIB);
       csi.stage(volume, staging(), capability);
@@ -243,7 +243,7 @@ class NodePublishConformanceIT extends SharedDriver {
     }
 
     @Test
-    void aSingleWriterHasTheVolumeForItself() {
+    void aSingleWriterExcludesOtherPods() {
       Volume volume = staged();
       VolumeCapability single = with(mount("ext4"), Mode.SINGLE_NODE_SINGLE_WRITER);
       csi.publish(good(volume).setVolumeCapability(single));
@@ -262,7 +262,7 @@ class NodePublishConformanceIT extends SharedDriver {
     }
 
     @Test
-    void aSingleWriterHasARawBlockVolumeForItself() {
+    void aSingleWriterOfARawBlockVolumeExcludesOtherPods() {
       Volume volume = csi.create("pvc", 16 * MIB);
       VolumeCapability single = with(block(), Mode.SINGLE_NODE_SINGLE_WRITER);
       csi.publish(good(volume).setVolumeCapability(single));
@@ -279,22 +279,22 @@ class NodePublishConformanceIT extends SharedDriver {
     }
 
     @Test
-    void aReadOnlyMountNeedsNoNote() throws IOException {
+    void aReadOnlyMountNeedsNoPendingMountRecord() throws IOException {
       Volume volume = staged();
-      Path notes = scratch.state().resolve("unfinished");
-      Files.deleteIfExists(notes);
-      Files.createFile(notes);
+      Path records = scratch.state().resolve("unfinished");
+      Files.deleteIfExists(records);
+      Files.createFile(records);
 
       csi.publish(good(volume).setReadonly(true));
 
-      assertThat(notes).isRegularFile();
+      assertThat(records).isRegularFile();
       csi.unpublish(volume.getVolumeId(), target());
-      Files.delete(notes);
+      Files.delete(records);
       unstage(volume);
     }
 
     @Test
-    void aReaderGetsAReadOnlyMount() {
+    void aReaderOnlyVolumeIsMountedReadOnly() {
       Volume volume = staged();
       csi.publish(
           good(volume).setVolumeCapability(with(mount("ext4"), Mode.SINGLE_NODE_READER_ONLY)));
@@ -305,13 +305,13 @@ class NodePublishConformanceIT extends SharedDriver {
     }
 
     @Test
-    void anEphemeralVolumeNeedsASize() {
+    void anEphemeralVolumeRequiresASize() {
       assertThatCall(() -> csi.publish(Calls.ephemeral("csi-1", target(), mount(""), Map.of())))
           .fails(Code.INVALID_ARGUMENT, "\"size\" is missing");
     }
 
     @Test
-    void anEphemeralVolumeIsNoRawBlockVolume() {
+    void anEphemeralVolumeCannotBeARawBlockVolume() {
       assertThatCall(
               () ->
                   csi.publish(Calls.ephemeral("csi-1", target(), block(), Map.of("size", "16Mi"))))
@@ -329,7 +329,7 @@ class NodePublishConformanceIT extends SharedDriver {
     }
 
     @Test
-    void anOldKubeletDoesNotSayThatAVolumeIsEphemeral() {
+    void anEphemeralVolumeOfAnOldKubeletIsRecognizedWithoutTheFlag() {
       csi.publish(
           NodePublishVolumeRequest.newBuilder()
               .setVolumeId("csi-old")
@@ -363,7 +363,7 @@ class NodePublishConformanceIT extends SharedDriver {
   class NodeUnpublish {
 
     @Test
-    void idAndPathAreNeeded() {
+    void idAndPathAreRequired() {
       assertThatCall(() -> csi.unpublish("", target())).fails(Code.INVALID_ARGUMENT, "volume_id");
       assertThatCall(
               () ->
@@ -374,14 +374,17 @@ class NodePublishConformanceIT extends SharedDriver {
           .fails(Code.INVALID_ARGUMENT, "target_path");
     }
 
-    /** On purpose not NOT_FOUND: a pod whose inline volume is gone must be able to go, too. */
+    /**
+     * Deliberately not NOT_FOUND: kubelet must be able to delete a pod whose inline volume no
+     * longer exists.
+     */
     @Test
-    void anUnknownVolumeThatIsNotMountedIsFine() {
+    void unpublishingAnUnknownVolumeThatIsNotMountedSucceeds() {
       csi.unpublish(UNKNOWN, target());
     }
 
     @Test
-    void anUnknownVolumeWhereSomethingIsMountedIsNot() {
+    void unpublishingAnUnknownVolumeFailsIfTheTargetIsMounted() {
       Volume volume = csi.create("pvc", 16 * MIB);
       csi.stage(volume, staging(), mount("ext4"));
 
@@ -416,7 +419,7 @@ class NodePublishConformanceIT extends SharedDriver {
   }
 
   @Nested
-  class WholeLife {
+  class VolumeLifecycle {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2})

@@ -22,11 +22,11 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** An mkfs that outlives a killed driver must not format a volume that is in use. */
 class OrphanedFormatIT {
-  @TempDir private Path folder;
+  @TempDir private Path directory;
 
   /** Runs the real mkfs once the file "go" exists. */
   private String pathWithSlowMkfs() throws IOException {
-    Path bin = Files.createDirectory(folder.resolve("bin"));
+    Path bin = Files.createDirectory(directory.resolve("bin"));
     Path wrapper = bin.resolve("mkfs.ext4");
     String path = System.getenv("PATH");
     Files.writeString(
@@ -38,7 +38,7 @@ class OrphanedFormatIT {
         PATH=%2$s
         exec mkfs.ext4 "$@"
         """
-            .formatted(folder, path));
+            .formatted(directory, path));
     Files.setPosixFilePermissions(wrapper, PosixFilePermissions.fromString("rwxr-xr-x"));
     return bin + ":" + path;
   }
@@ -49,14 +49,14 @@ class OrphanedFormatIT {
       Path staging = scratch.pod("staging");
       Process killed = start(scratch, pathWithSlowMkfs());
       Volume volume;
-      try (FileModeDriver driver = FileModeDriver.elsewhere(scratch.folder())) {
+      try (FileModeDriver driver = FileModeDriver.elsewhere(scratch.directory())) {
         Calls csi = new Calls(driver);
         volume = csi.create("pvc-1", 16 * MIB);
         Thread kill =
             Thread.ofVirtual()
                 .start(
                     () -> {
-                      await().until(() -> Files.exists(folder.resolve("started")));
+                      await().until(() -> Files.exists(directory.resolve("started")));
                       killed.destroyForcibly();
                     });
         assertThatThrownBy(() -> csi.stage(volume, staging, mount("ext4")))
@@ -64,7 +64,7 @@ class OrphanedFormatIT {
         kill.join();
         killed.onExit().join();
       }
-      try (FileModeDriver driver = FileModeDriver.start(scratch.folder())) {
+      try (FileModeDriver driver = FileModeDriver.start(scratch.directory())) {
         Calls csi = new Calls(driver);
         for (Runnable call :
             List.<Runnable>of(
@@ -76,7 +76,7 @@ class OrphanedFormatIT {
                   Status.Code.FAILED_PRECONDITION, "mkfs.ext4 of an interrupted call still runs");
         }
 
-        Files.createFile(folder.resolve("go"));
+        Files.createFile(directory.resolve("go"));
         await()
             .ignoreExceptionsInstanceOf(StatusRuntimeException.class)
             .until(
@@ -97,11 +97,11 @@ class OrphanedFormatIT {
     }
   }
 
-  /** An mkfs that waits for ever would outlive a failed test. */
+  /** Otherwise mkfs would outlive a failed test. */
   @AfterEach
-  void letMkfsGo() throws IOException {
-    if (!Files.exists(folder.resolve("go"))) {
-      Files.createFile(folder.resolve("go"));
+  void releaseMkfs() throws IOException {
+    if (!Files.exists(directory.resolve("go"))) {
+      Files.createFile(directory.resolve("go"));
     }
   }
 
@@ -115,7 +115,7 @@ class OrphanedFormatIT {
                 "-cp",
                 System.getProperty("java.class.path"),
                 DriverProcess.class.getName(),
-                scratch.folder().toString())
+                scratch.directory().toString())
             .redirectError(ProcessBuilder.Redirect.DISCARD);
     builder.environment().put("PATH", path);
     Process process = builder.start();

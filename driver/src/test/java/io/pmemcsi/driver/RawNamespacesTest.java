@@ -14,8 +14,8 @@ class RawNamespacesTest {
   private final RawNamespaces namespaces = new RawNamespaces(tools);
 
   @Test
-  void aToolThatFailsIsFatalAndNamed() {
-    tools.answer("ndctl list", recorded("ndctl/no-labels.json"));
+  void aFailedToolIsFatalAndNamed() {
+    tools.respond("ndctl list", recorded("ndctl/no-labels.json"));
     tools.fail("ndctl create-namespace", "namespace0.0: failed to reconfigure");
 
     assertThatThrownBy(namespaces::convert)
@@ -26,9 +26,9 @@ class RawNamespacesTest {
   }
 
   @Test
-  void theStateOfTheNodeIsAskedForEvenWhereAToolFails() {
+  void theNodeStateIsReadEvenIfAToolFails() {
     tools.fail("ndctl list", "no memory");
-    tools.answer("vgdisplay", "");
+    tools.respond("vgdisplay", "");
 
     namespaces.explain();
 

@@ -20,8 +20,8 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What a driver finds again after it was stopped, or its node. */
-class RestartIT extends OwnDriver {
+/** State after a restart of the driver or of its node. */
+class RestartIT extends DriverPerTest {
 
   @Test
   void volumesAndCapacityAreTheSameAfterARestart() {
@@ -56,7 +56,7 @@ class RestartIT extends OwnDriver {
     Volume volume = csi.create("pvc-1", 16 * MIB);
     csi.stage(volume, scratch.pod("staging"), mount("ext4"));
     Files.writeString(scratch.pod("staging").resolve("data"), "kept");
-    // what a reboot does: no mounts, no loop devices, the files stay
+    // as after a reboot: no mounts, no loop devices, the files remain
     driver.close();
     runner.run(Command.of("umount", scratch.pod("staging").toString()));
     detach(volume.getVolumeId());
@@ -71,7 +71,7 @@ class RestartIT extends OwnDriver {
   }
 
   @Test
-  void aSecondDriverIsKeptAwayFromTheStateFolderAsLongAsThereIsOne() {
+  void aSecondDriverCannotUseTheStateDirectoryOfARunningOne() {
     assertThatThrownBy(() -> StateLock.take(scratch.state(), Duration.ZERO))
         .hasMessageContaining("another driver uses the state directory " + scratch.state());
 
@@ -80,11 +80,11 @@ class RestartIT extends OwnDriver {
     start();
   }
 
-  /** The kernel tells of mounts and loop devices by their real paths. */
+  /** The kernel reports mounts and loop devices by their real paths. */
   @Test
-  void theStateFolderMayBeBehindASymbolicLink() throws IOException {
+  void theStateDirectoryMayBeBehindASymbolicLink() throws IOException {
     driver.close();
-    Path link = Files.createSymbolicLink(scratch.folder().resolve("link"), scratch.folder());
+    Path link = Files.createSymbolicLink(scratch.directory().resolve("link"), scratch.directory());
     DriverSettings settings = FileModeDriver.settings(link);
     Path target = scratch.pod("target");
     Path staging = scratch.pod("staging");
@@ -99,7 +99,7 @@ class RestartIT extends OwnDriver {
       linked.publish(volume, staging, target, mount("ext4"));
 
       assertThat(NodeDriver.audit(settings).findings()).isEmpty();
-      // staged, shown to the pod, and once in between
+      // staging path, target path, and the host mount of the image
       assertThat(scratch.mounts()).hasSize(3);
       linked.unpublish(volume.getVolumeId(), target);
       linked.unstage(volume.getVolumeId(), staging);
@@ -110,9 +110,9 @@ class RestartIT extends OwnDriver {
     start();
   }
 
-  /** Kubernetes knows such a volume by its name only, and asks for no other when the pod goes. */
+  /** kubelet identifies an ephemeral volume by its name, in NodeUnpublishVolume too. */
   @Test
-  void aVolumeOfOnePodThatAnOldReleaseGaveAnotherIdIsFoundByItsName() throws IOException {
+  void anEphemeralVolumeWithALegacyIdIsFoundByItsName() throws IOException {
     Path target = scratch.pod("target");
     var publication = Calls.ephemeral("csi-1", target, mount("ext4"), Map.of("size", "16Mi"));
     csi.publish(publication);
@@ -121,7 +121,7 @@ class RestartIT extends OwnDriver {
     runner.run(Command.of("umount", target.toString()));
     String id = VolumeId.fromName("csi-1").value();
     detach(id);
-    giveAnotherId(id, "an-old-id");
+    replaceId(id, "an-old-id");
     start();
 
     csi.publish(publication);
@@ -129,10 +129,10 @@ class RestartIT extends OwnDriver {
     csi.unpublish("csi-1", target);
 
     assertThat(free()).isEqualTo(FileModeDriver.POOL);
-    assertThat(NodeDriver.audit(FileModeDriver.settings(scratch.folder())).findings()).isEmpty();
+    assertThat(NodeDriver.audit(FileModeDriver.settings(scratch.directory())).findings()).isEmpty();
   }
 
-  private void giveAnotherId(String id, String other) throws IOException {
+  private void replaceId(String id, String other) throws IOException {
     List<Path> files;
     try (Stream<Path> all = Files.walk(scratch.state())) {
       files = all.filter(file -> file.getFileName().toString().startsWith(id)).toList();

@@ -17,33 +17,33 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** A folder of a test, and the question whether anything is left of it in the kernel. */
+/** A directory of a test, with checks that no mounts, loop devices or records remain. */
 final class Scratch implements AutoCloseable {
 
   private final ProcessRunner runner = new ProcessRunner();
   private final LoopDevices loops = new LoopDevices(new KernelLoops());
-  private final Path folder;
+  private final Path directory;
 
   Scratch() {
     try {
-      folder = Files.createTempDirectory("pmem-csi-test").toRealPath();
-      Files.createDirectory(folder.resolve("pods"));
+      directory = Files.createTempDirectory("pmem-csi-test").toRealPath();
+      Files.createDirectory(directory.resolve("pods"));
     } catch (IOException e) {
       throw new IllegalStateException(e);
     }
   }
 
-  Path folder() {
-    return folder;
+  Path directory() {
+    return directory;
   }
 
   Path state() {
-    return folder.resolve("state");
+    return directory.resolve("state");
   }
 
   /** What kubelet provides. */
   Path pods() {
-    return folder.resolve("pods");
+    return directory.resolve("pods");
   }
 
   /** A path in a parent that exists. */
@@ -51,10 +51,10 @@ final class Scratch implements AutoCloseable {
     return pods().resolve(name);
   }
 
-  /** Devices, loops, mounts and ledger agree that there is nothing. */
+  /** Asserts that there are no devices, loop devices, mounts and ledger entries. */
   void assertNothingLeft() {
     assertThat(mounts()).as("mounts").isEmpty();
-    // whoever lists the machine's loop devices keeps one alive for a moment after its removal
+    // a process that lists loop devices holds one open for a moment after its removal
     await().untilAsserted(() -> assertThat(loopDevices()).as("loop devices").isEmpty());
     assertThat(names(state().resolve("devices"))).as("device files").isEmpty();
     assertThat(names(state().resolve("contents"))).as("contents records").isEmpty();
@@ -65,13 +65,13 @@ final class Scratch implements AutoCloseable {
       assertThat(ledger.records()).as("ledger").isEmpty();
       assertThat(ledger.damaged()).as("damaged").isEmpty();
     }
-    assertThat(names(folder.resolve("pods"))).as("pod folders").isEmpty();
+    assertThat(names(directory.resolve("pods"))).as("pod directories").isEmpty();
   }
 
   List<Path> mounts() {
     return MountTable.read().entries().stream()
         .map(MountEntry::mountPoint)
-        .filter(path -> path.startsWith(folder))
+        .filter(path -> path.startsWith(directory))
         .toList();
   }
 
@@ -83,10 +83,10 @@ final class Scratch implements AutoCloseable {
     }
   }
 
-  /** By the name of its file, which may be deleted by now. */
+  /** By the name of its file, which may be deleted. */
   private boolean isOwn(LoopDevices.Loop loop) {
     return LoopDevices.backingName(loop.device())
-        .filter(name -> name.startsWith(folder + "/"))
+        .filter(name -> name.startsWith(directory + "/"))
         .isPresent();
   }
 
@@ -101,7 +101,7 @@ final class Scratch implements AutoCloseable {
     }
   }
 
-  /** Whatever a failed test has left is removed, so that the next one is not disturbed. */
+  /** Removes leftovers of a failed test, so that they do not affect the next one. */
   @Override
   public void close() {
     for (Path mount : mounts().reversed()) {
@@ -110,7 +110,7 @@ final class Scratch implements AutoCloseable {
     for (LoopDevices.Loop loop : loopDevices()) {
       runner.run(Command.of("losetup", "-d", loop.device().toString()).alsoAccepting(1));
     }
-    try (Stream<Path> all = Files.walk(folder)) {
+    try (Stream<Path> all = Files.walk(directory)) {
       for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
         Files.deleteIfExists(path);
       }

@@ -9,23 +9,23 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.TestInstance;
 
-/** One driver for all tests of a class, and a look for leaks after each of them. */
+/** One driver for all tests of a class, and a check for leaks after each test. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class SharedDriver {
 
   static final String UNKNOWN = "does-not-exist";
 
   final Scratch scratch = new Scratch();
-  final FileModeDriver driver = start(scratch.folder());
+  final FileModeDriver driver = start(scratch.directory());
   final Calls csi = new Calls(driver);
 
-  /** A node that provisions its own volumes; other ways override this. */
-  FileModeDriver start(Path folder) {
-    return FileModeDriver.start(folder);
+  /** A node that provisions its own volumes; subclasses may override this. */
+  FileModeDriver start(Path directory) {
+    return FileModeDriver.start(directory);
   }
 
   @AfterEach
-  void removeVolumesAndLookForLeaks() throws IOException {
+  void removeVolumesAndAssertNoLeaks() throws IOException {
     for (ListVolumesResponse.Entry entry : list(0, "").getEntriesList()) {
       csi.delete(entry.getVolume().getVolumeId());
     }

@@ -22,11 +22,11 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** Calls that come while others are under way. */
-class SimultaneousCallsIT extends OwnScratch {
+/** Concurrent calls. */
+class SimultaneousCallsIT extends ScratchPerTest {
 
   @Test
-  void callsThatAreUnderWayFinishWhenTheDriverStops() throws Exception {
+  void inFlightCallsFinishWhenTheDriverStops() throws Exception {
     CountDownLatch formatting = new CountDownLatch(1);
     ProcessRunner real = new ProcessRunner();
     CommandRunner slow =
@@ -49,14 +49,14 @@ class SimultaneousCallsIT extends OwnScratch {
     driver.close();
 
     assertThat(scratch.mounts()).containsExactly(scratch.pod("staging"));
-    try (FileModeDriver next = FileModeDriver.start(scratch.folder())) {
+    try (FileModeDriver next = FileModeDriver.start(scratch.directory())) {
       new Calls(next).unstage(volume.getVolumeId(), scratch.pod("staging"));
       new Calls(next).delete(volume.getVolumeId());
     }
   }
 
   @Test
-  void callsForOneVolumeWaitForEachOtherAndCallsForOthersDoNot() throws Exception {
+  void callsForOneVolumeAreSerializedAndCallsForOthersAreNot() throws Exception {
     WaitingMkfs mkfs = new WaitingMkfs();
     try (FileModeDriver driver = start(mkfs);
         ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -75,7 +75,7 @@ class SimultaneousCallsIT extends OwnScratch {
       assertThat(calls).noneMatch(Future::isDone);
       assertThat(mkfs.started).hasValue(2);
 
-      mkfs.mayGoOn.countDown();
+      mkfs.released.countDown();
 
       calls.get(0).get();
       calls.get(1).get();
@@ -91,10 +91,10 @@ class SimultaneousCallsIT extends OwnScratch {
     Files.delete(scratch.pod("other"));
   }
 
-  /** Lets the first mkfs wait until somebody lets it go on. */
+  /** Blocks the first mkfs until the test releases it. */
   private static final class WaitingMkfs implements CommandRunner {
     final CountDownLatch reached = new CountDownLatch(1);
-    final CountDownLatch mayGoOn = new CountDownLatch(1);
+    final CountDownLatch released = new CountDownLatch(1);
     final AtomicInteger started = new AtomicInteger();
     private final ProcessRunner real = new ProcessRunner();
 
@@ -103,7 +103,7 @@ class SimultaneousCallsIT extends OwnScratch {
       if (command.program().startsWith("mkfs") && started.incrementAndGet() == 1) {
         reached.countDown();
         try {
-          assertThat(mayGoOn.await(120, SECONDS)).isTrue();
+          assertThat(released.await(120, SECONDS)).isTrue();
         } catch (InterruptedException e) {
           throw new IllegalStateException(e);
         }

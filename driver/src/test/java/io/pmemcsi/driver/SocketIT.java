@@ -16,8 +16,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
-/** The socket of the driver: whose it is, and what fits through it. */
-class SocketIT extends OwnScratch {
+/** Ownership of the socket of the driver, and its message size limit. */
+class SocketIT extends ScratchPerTest {
 
   private static String info(FileModeDriver driver) {
     return driver.identity().getPluginInfo(GetPluginInfoRequest.getDefaultInstance()).getName();
@@ -25,57 +25,57 @@ class SocketIT extends OwnScratch {
 
   @Test
   void theSocketOfACrashedDriverIsReplaced() throws IOException {
-    Path socket = scratch.folder().resolve("csi.sock");
+    Path socket = scratch.directory().resolve("csi.sock");
     try (ServerSocketChannel stale = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
       stale.bind(UnixDomainSocketAddress.of(socket));
     }
     assertThat(socket).exists();
 
-    try (FileModeDriver driver = FileModeDriver.start(scratch.folder())) {
+    try (FileModeDriver driver = FileModeDriver.start(scratch.directory())) {
       assertThat(info(driver)).isEqualTo(FileModeDriver.NAME);
     }
     assertThat(socket).doesNotExist();
   }
 
   @Test
-  void theSocketOfALivingDriverIsLeftAlone() {
-    try (FileModeDriver driver = FileModeDriver.start(scratch.folder())) {
+  void theSocketOfARunningDriverIsKept() {
+    try (FileModeDriver driver = FileModeDriver.start(scratch.directory())) {
       assertThatExceptionOfType(FatalException.class)
           .isThrownBy(
               () ->
                   NodeDriver.start(
-                      FileModeDriver.settings(scratch.folder())
-                          .withStatePath(scratch.folder().resolve("other"))))
+                      FileModeDriver.settings(scratch.directory())
+                          .withStatePath(scratch.directory().resolve("other"))))
           .withMessageContaining("another process listens");
       assertThat(info(driver)).isEqualTo(FileModeDriver.NAME);
     }
   }
 
   @Test
-  void aFileInPlaceOfTheSocketIsLeftAlone() throws IOException {
-    Files.writeString(scratch.folder().resolve("csi.sock"), "data");
+  void aFileAtTheSocketPathIsKept() throws IOException {
+    Files.writeString(scratch.directory().resolve("csi.sock"), "data");
 
     assertThatExceptionOfType(FatalException.class)
-        .isThrownBy(() -> FileModeDriver.start(scratch.folder()))
+        .isThrownBy(() -> FileModeDriver.start(scratch.directory()))
         .withMessageContaining("is not a socket");
-    assertThat(scratch.folder().resolve("csi.sock")).hasContent("data");
+    assertThat(scratch.directory().resolve("csi.sock")).hasContent("data");
   }
 
   @Test
-  void aSocketThatCannotBeMadeIsFatal() throws IOException {
-    Path folder = scratch.folder().resolve("x".repeat(120));
-    Files.createDirectory(folder);
+  void aSocketThatCannotBeCreatedIsFatal() throws IOException {
+    Path directory = scratch.directory().resolve("x".repeat(120));
+    Files.createDirectory(directory);
 
     assertThatExceptionOfType(FatalException.class)
-        .isThrownBy(() -> FileModeDriver.start(folder))
+        .isThrownBy(() -> FileModeDriver.start(directory))
         .withMessageContaining("cannot listen on unix:///")
         .withMessageEndingWith("; correct -endpoint, or create the directory of the socket");
-    Files.deleteIfExists(folder.resolve("state/contents"));
+    Files.deleteIfExists(directory.resolve("state/contents"));
   }
 
   @Test
-  void aMessageThatIsTooLargeIsRefusedWithTheUsualWords() {
-    try (FileModeDriver driver = FileModeDriver.start(scratch.folder())) {
+  void aTooLargeMessageIsRefusedAsResourceExhausted() {
+    try (FileModeDriver driver = FileModeDriver.start(scratch.directory())) {
       Calls csi = new Calls(driver);
 
       assertThatCall(

@@ -15,7 +15,7 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Many volumes at once; a tenth of the campaign's number unless told otherwise. */
+/** Many concurrent volumes; by default a tenth of the number of a campaign. */
 @Timeout(600)
 class StressIT {
 
@@ -23,9 +23,9 @@ class StressIT {
   private static final int VOLUMES = Boolean.getBoolean("pmem-csi.campaign") ? 100 : 10;
 
   @Test
-  void volumesOfManyWorkersDoNotDisturbEachOther() throws Exception {
+  void concurrentVolumeLifecyclesAreIndependent() throws Exception {
     try (Scratch scratch = new Scratch();
-        FileModeDriver driver = FileModeDriver.start(scratch.folder());
+        FileModeDriver driver = FileModeDriver.start(scratch.directory());
         ExecutorService workers = Executors.newFixedThreadPool(WORKERS)) {
       Calls csi = new Calls(driver);
       List<Future<?>> all = new ArrayList<>();

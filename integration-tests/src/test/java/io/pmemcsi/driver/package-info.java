@@ -1,4 +1,4 @@
-/** The driver as a program that dies when it is told to; it runs in the guest. */
+/** The driver as a program that crashes on request; it runs in the guest. */
 @NullMarked
 package io.pmemcsi.driver;
 

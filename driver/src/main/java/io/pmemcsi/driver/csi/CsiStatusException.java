@@ -31,7 +31,7 @@ public final class CsiStatusException extends RuntimeException {
     return new CsiStatusException(Status.Code.ALREADY_EXISTS, message);
   }
 
-  /** Somebody must do something else first. */
+  /** The caller or an administrator must act first. */
   public static CsiStatusException precondition(String message) {
     return new CsiStatusException(Status.Code.FAILED_PRECONDITION, message);
   }

@@ -4,7 +4,7 @@ import io.pmemcsi.base.error.UsageException;
 import io.pmemcsi.base.file.FilePath;
 import java.nio.file.Path;
 
-/** Where the driver listens, as the flag {@code -endpoint} says it. */
+/** The socket of the driver, from the flag {@code -endpoint}. */
 public record Endpoint(Path socket) {
 
   private static final String SCHEME = "unix:";

@@ -111,7 +111,7 @@ final class Requests {
     try {
       return parent == null ? path : parent.toRealPath().resolve(path.getFileName());
     } catch (IOException e) {
-      return path; // nothing can be mounted there, and mounting says why
+      return path; // the mount fails later with the reason
     }
   }
 

@@ -6,7 +6,7 @@ package io.pmemcsi.driver.device;
  * @param maxVolumeSize the largest single volume that can be created now
  * @param available all that is free for volumes; more than the above when it is fragmented
  * @param managed all that this driver may use, used or not
- * @param total all that the node has, whoever uses it
+ * @param total all PMEM of the node, used or not, by any program
  */
 public record Capacity(long maxVolumeSize, long available, long managed, long total) {
 

@@ -75,7 +75,7 @@ public sealed interface Json {
       }
       return value;
     } catch (JacksonException e) {
-      // without it as the cause: its own message also says where in the parser's source it was
+      // without it as the cause: its message also has the location in the source of the parser
       throw new IOException(e.getOriginalMessage());
     }
   }

@@ -53,7 +53,7 @@ public final class DriverMetrics {
     findings =
         Gauge.builder()
             .name("pmem_csi_audit_findings")
-            .help("Contradictions between ledger, devices and mounts that nobody has resolved.")
+            .help("Contradictions between ledger, devices and mounts that are not resolved.")
             .labelNames("kind")
             .register(registry);
   }

@@ -4,7 +4,7 @@ import io.pmemcsi.driver.linux.mount.FilesystemType;
 import java.util.List;
 import java.util.Optional;
 
-/** How a volume is to be used on this node, as far as a CSI volume capability says it. */
+/** How a volume is used on this node, according to a CSI volume capability. */
 public sealed interface Access {
 
   /** At most one target path at a time. */

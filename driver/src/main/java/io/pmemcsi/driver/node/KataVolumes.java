@@ -160,7 +160,7 @@ public final class KataVolumes {
   void unpublish(VolumeRecord entry, Path target) {
     Optional<MountEntry> there = mounts.table().at(target);
     if (there.isPresent()) {
-      refuseForeign(entry, there.get());
+      refuseOtherMount(entry, there.get());
       mounts.unmount(target);
     }
     takeDown(entry);
@@ -183,7 +183,7 @@ public final class KataVolumes {
     MountPoints.remove(host);
   }
 
-  private void refuseForeign(VolumeRecord entry, MountEntry mount) {
+  private void refuseOtherMount(VolumeRecord entry, MountEntry mount) {
     Path image = hostMount(entry).resolve(ImageFiles.NAME);
     boolean own =
         Files.exists(image)

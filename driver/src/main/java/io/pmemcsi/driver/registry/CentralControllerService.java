@@ -178,7 +178,7 @@ final class CentralControllerService extends ControllerGrpc.ControllerImplBase {
     respond(observer, () -> onHolder(request.getVolumeId(), node -> node.validate(request)));
   }
 
-  /** Calls the node that has the volume; it is not found only if every node says so. */
+  /** Calls the node that has the volume; reports NOT_FOUND only if every node does. */
   private <T> T onHolder(String volumeId, Function<NodeClient, T> call) {
     StatusRuntimeException failure =
         Status.NOT_FOUND.withDescription("volume " + volumeId).asRuntimeException();
@@ -212,7 +212,7 @@ final class CentralControllerService extends ControllerGrpc.ControllerImplBase {
     respond(observer, () -> VolumePages.page(request, volumes()));
   }
 
-  /** What the nodes say now; of a node that is away what it said last. */
+  /** The current volumes of all nodes; for an unreachable node the last reported ones. */
   private NavigableMap<String, Long> volumes() {
     Set<String> all = new TreeSet<>(locations.nodes());
     all.addAll(nodes.names());
@@ -244,11 +244,11 @@ final class CentralControllerService extends ControllerGrpc.ControllerImplBase {
     respond(
         observer,
         () -> {
-          String wanted =
+          String requested =
               request.getAccessibleTopology().getSegmentsOrDefault(driver.topologyKey(), "");
-          return wanted.isEmpty()
+          return requested.isEmpty()
               ? sum()
-              : nodes.find(wanted).map(NodeClient::capacity).orElseGet(() -> capacity(0, 0));
+              : nodes.find(requested).map(NodeClient::capacity).orElseGet(() -> capacity(0, 0));
         });
   }
 

@@ -2,7 +2,7 @@ package io.pmemcsi.driver.registry;
 
 import io.grpc.Status;
 
-/** What a failed CreateVolume call says about the volume on the node that was asked. */
+/** What a failed CreateVolume call means for the volume on the called node. */
 enum CreateOutcome {
   /** The node has no room; another node may have. */
   NO_ROOM,

@@ -4,21 +4,23 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.pmemcsi.base.error.Reason;
 
-/** Why a call to the other side failed, in words. */
+/** The error messages of failed calls to a peer. */
 final class Failures {
 
   private Failures() {}
 
-  /** What the peer said; for a lost connection what lies at the bottom of it. */
+  /** The description from the peer, or the root cause of a lost connection. */
   static String text(StatusRuntimeException failure) {
     Status status = failure.getStatus();
-    String said = status.getDescription() == null ? "" : status.getDescription();
+    String description = status.getDescription() == null ? "" : status.getDescription();
     if (status.getCause() == null) {
-      return said.isEmpty() ? status.getCode().toString() : said;
+      return description.isEmpty() ? status.getCode().toString() : description;
     }
     String reason = Reason.of(status.getCause());
-    // gRPC's "io exception" says nothing
-    return said.isEmpty() || said.startsWith("io exception") ? reason : said + ": " + reason;
+    // "io exception" of gRPC has no information
+    return description.isEmpty() || description.startsWith("io exception")
+        ? reason
+        : description + ": " + reason;
   }
 
   /** The same failure, with the node in its text. */

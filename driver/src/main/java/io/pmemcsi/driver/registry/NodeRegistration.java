@@ -129,7 +129,7 @@ public final class NodeRegistration implements AutoCloseable {
     }
   }
 
-  /** Tells the controller that this node stops; its volumes stay known there. */
+  /** Notifies the controller that this node stops; the controller keeps its volumes. */
   @Override
   public void close() {
     closed = true;

@@ -188,7 +188,7 @@ final class VolumePlacer {
     switch (CreateOutcome.of(failure.getStatus().getCode())) {
       case NO_ROOM, REFUSED -> locations.absent(node, id.value());
       case BROKEN -> undo(node, id, Failures.text(failure));
-      // the record stays: the volume belongs to this node until the node says otherwise
+      // the record stays: the volume belongs to this node until the node reports otherwise
       case EXISTS, UNCERTAIN -> {}
     }
   }

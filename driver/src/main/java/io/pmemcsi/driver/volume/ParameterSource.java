@@ -33,7 +33,7 @@ public enum ParameterSource {
     }
   }
 
-  /** What Kubernetes says about the kind of volume, if it says something. */
+  /** The kind of volume according to Kubernetes, if it sets the key. */
   public static Optional<Boolean> ephemeralFlag(Map<String, String> context) {
     String key = ParameterKey.KUBERNETES_EPHEMERAL.text();
     return Optional.ofNullable(context.get(key)).map(value -> bool(key, value));

@@ -76,7 +76,7 @@ public record VolumeParameters(
       map.put(ParameterKey.KATA_CONTAINERS.text(), "true");
     }
     if (accessModel != AccessModel.APP_DIRECT) {
-      // releases before 1.1 refuse the key, so it is written only where it says something
+      // releases before 1.1 refuse the key, so it is written only if it differs from the default
       map.put(ParameterKey.USAGE.text(), accessModel.text());
     }
     if (!name.isEmpty()) {

@@ -20,7 +20,7 @@ class AuditTrailTest {
   }
 
   @Test
-  void whatTheStartHasFoundCountsUntilItIsResolved() {
+  void findingsOfTheStartCountUntilTheyAreResolved() {
     AuditTrail trail = new AuditTrail(report(STRAY));
 
     AuditTrail.Confirmed still = trail.next(report(STRAY));
@@ -30,22 +30,22 @@ class AuditTrailTest {
   }
 
   @Test
-  void whatACallHasHalfDoneDoesNotCount() {
+  void incompleteStateOfAnInFlightCallDoesNotCount() {
     AuditTrail trail = new AuditTrail(report());
 
     assertThat(trail.next(report(HALF)).report().findings()).isEmpty();
     assertThat(trail.next(report()).report().findings()).isEmpty();
   }
 
-  /** Erasing a large volume takes longer than two looks. */
+  /** Erasing a large volume takes longer than two audits. */
   @Test
-  void aVolumeThatACallIsAtWorkForIsLeftOut() {
+  void aVolumeWithAnInFlightCallIsSkipped() {
     assertThat(report(STRAY, HALF).without(HALF.volume()::equals).findings())
         .containsExactly(STRAY);
   }
 
   @Test
-  void whatStaysIsToldOnce() {
+  void aPersistingFindingIsReportedOnce() {
     AuditTrail trail = new AuditTrail(report());
     trail.next(report(STRAY));
 

@@ -18,7 +18,7 @@ class EndpointTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "tcp://127.0.0.1:1", "csi.sock", "unix://csi.sock"})
-  void anythingElseIsNamed(String text) {
+  void anInvalidEndpointIsNamedInTheError(String text) {
     assertThatExceptionOfType(UsageException.class)
         .isThrownBy(() -> Endpoint.parse(text))
         .withMessageContaining("\"" + text + "\"");

@@ -20,7 +20,7 @@ class GrpcResponderTest {
   private static final Command LVCREATE = Command.of("lvcreate");
 
   @Test
-  void whyAToolFailedIsNotLostOnTheWay() {
+  void theReasonOfAToolFailureReachesTheCaller() {
     assertThat(code(ToolFailedException.timedOut(LVCREATE, "")))
         .isEqualTo(code(wrapped(ToolFailedException.timedOut(LVCREATE, ""))))
         .isEqualTo(Status.Code.DEADLINE_EXCEEDED);
@@ -32,7 +32,7 @@ class GrpcResponderTest {
   }
 
   @Test
-  void eachKindOfRefusalHasItsCode() {
+  void eachExceptionMapsToItsStatusCode() {
     assertThat(code(new VolumeException.InvalidRequest("")))
         .isEqualTo(Status.Code.INVALID_ARGUMENT);
     assertThat(code(new VolumeException.NotFound(""))).isEqualTo(Status.Code.NOT_FOUND);
@@ -46,19 +46,20 @@ class GrpcResponderTest {
   }
 
   @Test
-  void aFailureIsToldInWordsAndNotByTheNameOfAClass() {
-    IOException gone = new NoSuchFileException("/dev/pmem0");
+  void anErrorMessageContainsNoClassName() {
+    IOException missing = new NoSuchFileException("/dev/pmem0");
 
-    assertThat(told(new DeviceException.ToolFailed("erase", gone)))
+    assertThat(description(new DeviceException.ToolFailed("erase", missing)))
         .isEqualTo("erase: /dev/pmem0: no such file or directory");
-    assertThat(told(new UncheckedIOException(gone)))
+    assertThat(description(new UncheckedIOException(missing)))
         .isEqualTo(
             "unexpected failure, the driver's log says more: /dev/pmem0: no such file or directory");
-    assertThat(told(new UncheckedIOException("cannot look", gone))).endsWith(": cannot look");
+    assertThat(description(new UncheckedIOException("cannot read", missing)))
+        .endsWith(": cannot read");
   }
 
   @Test
-  void aProgramAtItsLimitsStillAnswers() {
+  void anOutOfMemoryErrorIsReportedToTheCaller() {
     List<Throwable> errors = new ArrayList<>();
 
     GrpcResponder.respond(
@@ -87,7 +88,7 @@ class GrpcResponderTest {
             });
   }
 
-  private static String told(RuntimeException failure) {
+  private static String description(RuntimeException failure) {
     return String.valueOf(GrpcResponder.status(failure).getDescription());
   }
 

@@ -17,7 +17,7 @@ class DevicesTest {
   private final CountDownLatch released = new CountDownLatch(1);
   private final AtomicInteger asked = new AtomicInteger();
 
-  /** The first answer is old when it arrives. */
+  /** The first result is stale when it arrives. */
   private Capacity capacity() throws InterruptedException {
     if (asked.incrementAndGet() > 1) {
       return AFTER;

@@ -37,7 +37,7 @@ class EraserIT {
   /** Not a multiple of a page, as some devices are. */
   private static final int SIZE = (20 << 20) + 3 * 512;
 
-  @TempDir private Path folder;
+  @TempDir private Path directory;
   private final ProcessRunner runner = new ProcessRunner();
   private final LoopDevices loops = new LoopDevices(new KernelLoops());
   private static final VolumeId VOLUME = VolumeId.fromName("pvc-1");
@@ -55,7 +55,7 @@ class EraserIT {
 
   @BeforeEach
   void attach() throws IOException {
-    file = folder.resolve("device");
+    file = directory.resolve("device");
     byte[] data = new byte[SIZE];
     new Random(1).nextBytes(data);
     Files.write(file, data);
@@ -72,7 +72,7 @@ class EraserIT {
   }
 
   @Test
-  void aLargeDeviceDoesNotKeepTheThreadsOfOtherCalls() throws Exception {
+  void erasingALargeDeviceDoesNotBlockTheThreadsOfOtherCalls() throws Exception {
     List<Boolean> virtual = new ArrayList<>();
     Eraser watched =
         new Eraser(
@@ -96,7 +96,7 @@ class EraserIT {
   }
 
   @Test
-  void theLogTellsHowFarItIs() throws IOException {
+  void theLogReportsProgress() throws IOException {
     ByteArrayOutputStream log = new ByteArrayOutputStream();
     Logging.configure(LogFormat.TEXT, new Verbosity(3), log);
     try {
@@ -112,7 +112,7 @@ class EraserIT {
   }
 
   @Test
-  void everyByteIsZeroAfterwardsAndProgressWasTold() throws IOException {
+  void everyByteIsZeroedAndProgressIsReported() throws IOException {
     eraser.erase(volume());
 
     assertThat(Files.readAllBytes(file)).isEqualTo(new byte[SIZE]);
@@ -120,9 +120,9 @@ class EraserIT {
   }
 
   @Test
-  void aDeviceInUseIsNotTouched() throws IOException {
+  void aDeviceInUseIsNotErased() throws IOException {
     runner.run(Command.of("mkfs.ext4", "-q", "-F", device.toString()));
-    Path mountPoint = Files.createDirectory(folder.resolve("mnt"));
+    Path mountPoint = Files.createDirectory(directory.resolve("mnt"));
     runner.run(Command.of("mount", device.toString(), mountPoint.toString()));
     try {
       assertThatExceptionOfType(BlockDevices.BusyException.class)
@@ -134,7 +134,7 @@ class EraserIT {
   }
 
   @Test
-  void whatIsNotADeviceIsNotTouched() throws IOException {
+  void aFileThatIsNotADeviceIsNotErased() throws IOException {
     byte[] before = Files.readAllBytes(file);
 
     assertThatExceptionOfType(IOException.class)
@@ -154,10 +154,10 @@ class EraserIT {
             assertThatExceptionOfType(ToolFailedException.class)
                 .isThrownBy(() -> eraser.erase(volume()))
                 .withMessageContaining("cancelled"));
-    assertThat(progress).as("nothing is being erased any more").containsExactly((long) SIZE);
+    assertThat(progress).as("erase has stopped").containsExactly((long) SIZE);
   }
 
-  /** Cancels the call that it is told of as soon as the first piece is overwritten. */
+  /** Cancels the given call as soon as the first chunk is overwritten. */
   private Eraser impatient(Cancellation call) {
     return new Eraser(
         (_, done, _) -> {
@@ -174,7 +174,7 @@ class EraserIT {
   }
 
   @Test
-  void theNextCallGoesOnWhereACancelledOneWasStopped() throws IOException {
+  void theNextCallResumesACancelledErase() throws IOException {
     Cancellation call = new Cancellation();
     Eraser impatient = impatient(call);
     assertStopped(call, impatient, volume());

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class OrphanedCommandsTest {
 
   @Test
-  void aToolIsFoundAsLongAsItRuns() throws Exception {
+  void aToolIsFoundWhileItRuns() throws Exception {
     VolumeId id = VolumeId.fromName("orphan of " + ProcessHandle.current().pid());
     Process tool =
         new ProcessBuilder("sh", "-c", "read line", "sh", OrphanedCommands.nameOption(id.value()))
@@ -18,7 +18,7 @@ class OrphanedCommandsTest {
       await().until(() -> OrphanedCommands.HERE.isCreating(id));
       assertThat(OrphanedCommands.HERE.isCreating(VolumeId.fromName("another"))).isFalse();
     } finally {
-      tool.getOutputStream().close(); // what it waits for
+      tool.getOutputStream().close(); // the tool waits for the end of its input
       tool.waitFor();
     }
     assertThat(OrphanedCommands.HERE.isCreating(id)).isFalse();

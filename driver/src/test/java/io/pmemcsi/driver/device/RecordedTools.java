@@ -16,37 +16,37 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Answers commands with what the real tools have once said, and remembers the commands. Several
- * answers to one command are given one after the other, the last one for ever.
+ * Responds to commands with recorded output of the real tools and records the commands. Several
+ * responses to one command are returned in order, then the last one repeatedly.
  */
 public final class RecordedTools implements CommandRunner {
-  private final Map<String, Deque<CommandResult>> answers = new LinkedHashMap<>();
+  private final Map<String, Deque<CommandResult>> responses = new LinkedHashMap<>();
   private final List<String> commands = new ArrayList<>();
 
-  /** The answer to commands that begin with these words. */
-  public RecordedTools answer(String command, String stdout) {
+  /** Sets the output of commands that start with the given text. */
+  public RecordedTools respond(String command, String stdout) {
     return add(command, new CommandResult(0, stdout, ""));
   }
 
   public RecordedTools fail(String command, String stderr) {
-    // lvm2 ends with 5 where a command failed
+    // lvm2 exits with 5 if a command failed
     int exit = command.startsWith("lv") || command.startsWith("vg") ? 5 : 1;
     return add(command, new CommandResult(exit, "", stderr));
   }
 
   private RecordedTools add(String command, CommandResult result) {
-    answers.computeIfAbsent(command, _ -> new ArrayDeque<>()).add(result);
+    responses.computeIfAbsent(command, _ -> new ArrayDeque<>()).add(result);
     return this;
   }
 
-  /** The commands that were run, without those that only ask. */
+  /** The recorded commands without read-only ones. */
   public List<String> changes() {
     return commands.stream()
         .filter(c -> !c.startsWith("ndctl list") && !c.startsWith("pvs") && !c.contains("report"))
         .toList();
   }
 
-  /** All commands that were run. */
+  /** All recorded commands. */
   public List<String> commands() {
     return List.copyOf(commands);
   }
@@ -55,7 +55,7 @@ public final class RecordedTools implements CommandRunner {
   public CommandResult run(Command command) {
     commands.add(command.toString());
     CommandResult result =
-        answers.entrySet().stream()
+        responses.entrySet().stream()
             .filter(entry -> command.toString().startsWith(entry.getKey()))
             .map(entry -> next(entry.getValue()))
             .findFirst()
@@ -70,7 +70,7 @@ public final class RecordedTools implements CommandRunner {
     return results.size() > 1 ? results.pop() : results.element();
   }
 
-  /** A recorded output, from the folder of this package's test resources. */
+  /** A recorded output, from the directory of this package's test resources. */
   public static String recorded(String file) {
     try (InputStream in = RecordedTools.class.getResourceAsStream(file)) {
       if (in == null) {

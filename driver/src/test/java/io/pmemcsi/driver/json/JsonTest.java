@@ -22,10 +22,10 @@ class JsonTest {
   }
 
   @Test
-  void whatIsNotThereHasEmptyAnswers() throws IOException {
+  void missingFieldsAreEmpty() throws IOException {
     Json json = Json.parse("{\"text\": \"a\", \"list\": [1, true, null]}");
 
-    assertThat(json.path("gone").path("deeper").asText()).isEmpty();
+    assertThat(json.path("missing").path("deeper").asText()).isEmpty();
     assertThat(json.path("text").path("deeper").elements()).isEmpty();
     assertThat(json.path("text").number()).isEmpty();
     assertThat(json.path("list").elements())
@@ -35,20 +35,20 @@ class JsonTest {
   }
 
   @Test
-  void aValueStandsForAListOfItself() throws IOException {
+  void aSingleValueIsAListOfOne() throws IOException {
     assertThat(Json.parse("{\"dev\": \"region0\"}").elements()).hasSize(1);
   }
 
   @ParameterizedTest
   @ValueSource(
       strings = {"{", "{\"a\": 1} {", "{\"a\": 1, \"a\": 2}", "[1", "nonsense", "{\"a\":}"})
-  void whatIsNotOneValueIsRefused(String text) {
+  void textThatIsNotOneValueIsRefused(String text) {
     assertThatThrownBy(() -> Json.parse(text)).isInstanceOf(IOException.class);
   }
 
   /** Written out it would be larger than the memory of the driver. */
   @Test
-  void aHugeExponentStaysOne() throws IOException {
+  void aHugeExponentIsNotExpanded() throws IOException {
     Json json = Json.parse("1e999999999");
 
     assertThat(json.number()).isEmpty();
@@ -56,7 +56,7 @@ class JsonTest {
   }
 
   @Test
-  void whatIsNestedDeeperThanAThreadCanReadIsRefused() {
+  void tooDeeplyNestedTextIsRefused() {
     assertThatThrownBy(() -> Json.parse("[".repeat(900) + "]".repeat(900)))
         .isInstanceOf(IOException.class);
   }

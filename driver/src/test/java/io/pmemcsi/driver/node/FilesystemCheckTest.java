@@ -23,10 +23,10 @@ class FilesystemCheckTest {
         .isEqualTo(new Filesystem("xfs", uuid));
   }
 
-  /** {@code tune2fs -U clear} makes one of these. */
+  /** {@code tune2fs -U clear} creates such a filesystem. */
   @ParameterizedTest
   @ValueSource(strings = {"", "1234-ABCD"})
-  void oneThatCannotBeToldFromOthersIsRefusedWithTheWayOut(String uuid) {
+  void aFilesystemWithoutAUniqueUuidIsRefusedWithTheRemedy(String uuid) {
     assertThatThrownBy(() -> CHECK.identified(new Found.Signature("ext4", uuid)))
         .isInstanceOf(VolumeException.PreconditionFailed.class)
         .hasMessageContainingAll("volume pvc-1", "ext4", "\"" + uuid + "\"", "tune2fs -U random");

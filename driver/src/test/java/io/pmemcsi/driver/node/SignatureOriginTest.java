@@ -16,22 +16,22 @@ class SignatureOriginTest {
   private static final String OTHER = "11111111-2222-3333-4444-555555555555";
 
   @Test
-  void thePlannedUuidIsThatOfAnInterruptedMkfs() {
-    Found ours = new Found.Signature("xfs", PLANNED.toString().toUpperCase(Locale.ROOT));
+  void thePlannedUuidMeansAnInterruptedMkfs() {
+    Found planned = new Found.Signature("xfs", PLANNED.toString().toUpperCase(Locale.ROOT));
 
-    assertThat(SignatureOrigin.classify(Optional.of(PLANNED), ours))
+    assertThat(SignatureOrigin.classify(Optional.of(PLANNED), planned))
         .isEqualTo(new SignatureOrigin.Own());
   }
 
   @Test
-  void debrisWithoutASignatureIsThatOfAnInterruptedMkfsToo() {
+  void dataWithoutASignatureMeansAnInterruptedMkfs() {
     assertThat(SignatureOrigin.classify(Optional.of(PLANNED), new Found.Nothing()))
         .isEqualTo(new SignatureOrigin.Own());
   }
 
   @ParameterizedTest
   @CsvSource({"ext4", "xfs"})
-  void aFilesystemWithAnotherUuidIsSomebodyElses(String type) {
+  void aFilesystemWithAnotherUuidIsNotOwned(String type) {
     Found.Signature there = new Found.Signature(type, OTHER);
 
     assertThat(SignatureOrigin.classify(Optional.of(PLANNED), there))
@@ -39,7 +39,7 @@ class SignatureOriginTest {
   }
 
   @Test
-  void withoutAPlanEachFilesystemIsSomebodyElses() {
+  void withoutAPlannedUuidNoFilesystemIsOwned() {
     Found.Signature there = new Found.Signature("ext4", PLANNED.toString());
 
     assertThat(SignatureOrigin.classify(Optional.empty(), there))
@@ -48,7 +48,7 @@ class SignatureOriginTest {
 
   @ParameterizedTest
   @CsvSource({"btrfs," + OTHER, "dos,''", "ext4,''", "LVM2_member,a1-b2"})
-  void whatCannotBeUsedIsLeftAlone(String type, String uuid) {
+  void anUnusableSignatureIsKept(String type, String uuid) {
     Found there = new Found.Signature(type, uuid);
 
     assertThat(SignatureOrigin.classify(Optional.of(PLANNED), there))
@@ -56,7 +56,7 @@ class SignatureOriginTest {
   }
 
   @Test
-  void whatCannotBeReadIsLeftAlone() {
+  void anUnreadableDeviceIsKept() {
     Found there = new Found.Unreadable("bad memory");
 
     assertThat(SignatureOrigin.classify(Optional.of(PLANNED), there))

@@ -45,7 +45,7 @@ class VolumeMountsTest {
 
   @ParameterizedTest
   @EnumSource(value = DeviceMode.class, names = "FILE", mode = EnumSource.Mode.EXCLUDE)
-  void aMountWithoutDaxThatACallHasLeftWhenItDiedIsNotUsed(DeviceMode mode) {
+  void aMountWithoutDaxOfAnInterruptedCallIsNotUsed(DeviceMode mode) {
     assertThatExceptionOfType(DaxMissingException.class)
         .isThrownBy(
             () ->
@@ -67,7 +67,7 @@ class VolumeMountsTest {
 
   @ParameterizedTest
   @CsvSource({"FILE_IO,LVM", "FILE_IO,DIRECT", "APP_DIRECT,FILE"})
-  void whatDoesWithoutDaxIsUsedWithoutIt(AccessModel usage, DeviceMode mode) {
+  void aVolumeThatNeedsNoDaxIsUsedWithoutIt(AccessModel usage, DeviceMode mode) {
     assertThatCode(() -> VolumeMounts.requireDax(volume(usage, mode), mounted("stripe=512")))
         .doesNotThrowAnyException();
   }

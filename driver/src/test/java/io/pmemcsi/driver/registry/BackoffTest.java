@@ -10,7 +10,7 @@ class BackoffTest {
   private final Backoff backoff = new Backoff(Duration.ofMillis(100), Duration.ofSeconds(1));
 
   @Test
-  void pausesDoubleUpToTheLimit() {
+  void delaysDoubleUpToTheLimit() {
     assertThat(backoff.after(1, 1)).isEqualTo(Duration.ofMillis(100));
     assertThat(backoff.after(2, 1)).isEqualTo(Duration.ofMillis(200));
     assertThat(backoff.after(4, 1)).isEqualTo(Duration.ofMillis(800));
@@ -19,7 +19,7 @@ class BackoffTest {
   }
 
   @Test
-  void chanceTakesAwayUpToOneHalf() {
+  void jitterShortensDelaysByUpToOneHalf() {
     assertThat(backoff.after(2, 0)).isEqualTo(Duration.ofMillis(100));
     assertThat(backoff.after(2, 0.5)).isEqualTo(Duration.ofMillis(150));
   }

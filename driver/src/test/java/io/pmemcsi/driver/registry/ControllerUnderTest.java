@@ -17,14 +17,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** The real central controller, with its contacts to the outside world in the hands of a test. */
+/** The real central controller, whose calls to nodes and writes a test can intercept. */
 public final class ControllerUnderTest {
 
-  /** Sees each call to a node. */
+  /** Intercepts each call to a node. */
   public interface Steps {
     <T> T call(String what, Supplier<T> call);
 
-    /** Calls go through. */
+    /** Forwards all calls. */
     static Steps undisturbed() {
       return new Steps() {
         @Override
@@ -35,7 +35,7 @@ public final class ControllerUnderTest {
     }
   }
 
-  /** Where a node is really called. */
+  /** The address at which the controller calls a node. */
   public interface Route {
     TcpEndpoint to(String nodeId, TcpEndpoint endpoint);
   }

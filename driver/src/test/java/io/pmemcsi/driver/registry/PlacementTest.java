@@ -33,12 +33,12 @@ class PlacementTest {
   }
 
   @Test
-  void withoutTopologyTheNodeWithMostRoomIsFirst() {
+  void withoutTopologyTheNodeWithMostCapacityIsFirst() {
     assertThat(placement(List.of(), List.of()).order(ROOMS, 0)).containsExactly("b", "c", "a");
   }
 
   @Test
-  void nodesWithEqualRoomAreInTheOrderOfTheirNames() {
+  void nodesWithEqualCapacityAreSortedByName() {
     Map<String, Room> equal = Map.of("b", new Room(1, 1), "a", new Room(1, 1));
 
     assertThat(placement(List.of(), List.of()).order(equal, 1)).containsExactly("a", "b");
@@ -63,13 +63,13 @@ class PlacementTest {
   }
 
   @Test
-  void nodesWithoutRoomForTheVolumeAreLeftOut() {
+  void nodesWithoutCapacityForTheVolumeAreExcluded() {
     assertThat(placement(List.of(), nodes("b")).order(ROOMS, 50)).containsExactly("c", "a");
     assertThat(placement(List.of(), List.of()).order(ROOMS, 201)).isEmpty();
   }
 
   @Test
-  void aTopologyOfAnotherDriverSaysNothingAboutNodes() {
+  void aTopologyOfAnotherDriverIsIgnored() {
     Topology other = Topology.newBuilder().putSegments("zone", "1").build();
 
     assertThat(placement(List.of(other), List.of(other)).order(ROOMS, 0)).hasSize(3);

@@ -10,7 +10,7 @@ import java.net.Socket;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** A network between two sides that can lose what one side sends. */
+/** A network connection that can drop the data of either side. */
 public final class Relay implements AutoCloseable {
 
   private final ServerSocket server;
@@ -33,24 +33,24 @@ public final class Relay implements AutoCloseable {
     return new TcpEndpoint("127.0.0.1", server.getLocalPort());
   }
 
-  /** From now on what clients send does not arrive, and the connections stay. */
+  /** Drops the data of clients and keeps the connections open. */
   public void loseRequests() {
     requestsLost = true;
   }
 
-  /** From now on what the server sends does not arrive, and the connections stay. */
+  /** Drops the data of the server and keeps the connections open. */
   public void loseResponses() {
     responsesLost = true;
   }
 
-  /** New connections work; those that exist are ended. */
+  /** Closes the existing connections; new ones work. */
   public void heal() {
     requestsLost = false;
     responsesLost = false;
     cut();
   }
 
-  /** Ends all connections. */
+  /** Closes all connections. */
   public void cut() {
     for (Socket socket : sockets) {
       close(socket);
@@ -83,7 +83,7 @@ public final class Relay implements AutoCloseable {
         }
       }
     } catch (IOException e) {
-      // ended by either side
+      // closed by either side
     } finally {
       close(from);
       close(to);

@@ -11,7 +11,7 @@ class TcpEndpointTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"tcp://10.0.0.1:10001", "tcp://h-controller:10000", "tcp://[fd00::1]:1"})
-  void whatOthersCanReachIsReadAndWrittenAlike(String text) {
+  void anEndpointIsReadAndWrittenAlike(String text) {
     TcpEndpoint endpoint = TcpEndpoint.parse(text);
 
     assertThat(endpoint).hasToString(text);
@@ -20,18 +20,18 @@ class TcpEndpointTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"tcp://:10001", "tcp://0.0.0.0:10000", "tcp://[::]:1", "tcp://host:0"})
-  void everyAddressOfAHostCanBeListenedOnOnly(String text) {
+  void aWildcardAddressIsForListeningOnly(String text) {
     assertThat(TcpEndpoint.parse(text).isReachable()).isFalse();
   }
 
   @Test
-  void theSchemeMayBeLeftOut() {
+  void theSchemeIsOptional() {
     assertThat(TcpEndpoint.parse("host:1")).isEqualTo(new TcpEndpoint("host", 1));
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"", "tcp://", "tcp://host", "unix:///csi.sock", "host:99999"})
-  void anythingElseIsNamed(String text) {
+  void anInvalidEndpointIsNamedInTheError(String text) {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> TcpEndpoint.parse(text))
         .withMessage("\"%s\" is not an endpoint: write tcp://host:port", text);

@@ -42,7 +42,7 @@ public final class TestPki {
     return authority;
   }
 
-  /** Valid files of one side. */
+  /** Valid files of one role. */
   public TlsFiles files(PeerRole role) {
     return files(role.certificateName(), issue(role.certificateName()));
   }

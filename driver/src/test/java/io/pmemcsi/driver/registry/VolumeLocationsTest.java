@@ -26,7 +26,7 @@ class VolumeLocationsTest {
   }
 
   @Test
-  void whatNodesReportedIsKnownAfterARestart() {
+  void volumesReportedByNodesAreKnownAfterARestart() {
     list(open(), "node-1", Map.of("vol-1", 10L));
     list(open(), "node-2", Map.of());
 
@@ -39,7 +39,7 @@ class VolumeLocationsTest {
   }
 
   @Test
-  void aCreationThatWasNotAnsweredIsKnownAfterARestart() {
+  void aPendingCreationIsKnownAfterARestart() {
     open().creating("node-1", "vol-1");
 
     VolumeLocations next = open();
@@ -49,7 +49,7 @@ class VolumeLocationsTest {
   }
 
   @Test
-  void aListDoesNotEndACreationThatWasNotAnswered() {
+  void aVolumeListDoesNotEndAPendingCreation() {
     VolumeLocations locations = open();
     locations.creating("node-1", "vol-1");
 
@@ -59,7 +59,7 @@ class VolumeLocationsTest {
   }
 
   @Test
-  void aNewListReplacesTheOldOne() {
+  void aNewVolumeListReplacesTheOldOne() {
     VolumeLocations locations = open();
     list(locations, "node-1", Map.of("old", 1L, "kept", 1L));
 
@@ -70,7 +70,7 @@ class VolumeLocationsTest {
   }
 
   @Test
-  void whatHappensDuringAListIsNewerThanTheList() {
+  void changesDuringAListCallOverrideTheList() {
     VolumeLocations locations = open();
     list(locations, "node-1", Map.of("deleted", 1L));
     Listing listing = locations.listing("node-1");
@@ -84,7 +84,7 @@ class VolumeLocationsTest {
   }
 
   @Test
-  void whatHappensOnAnotherNodeDoesNotMatter() {
+  void changesOnAnotherNodeDoNotOverrideTheList() {
     VolumeLocations locations = open();
     Listing listing = locations.listing("node-1");
 
@@ -105,7 +105,7 @@ class VolumeLocationsTest {
   }
 
   @Test
-  void aNodeThatLeavesIsForgottenOnlyWithoutVolumes() {
+  void anUnregisteredNodeIsRemovedOnlyIfItHasNoVolumes() {
     VolumeLocations locations = open();
     list(locations, "empty", Map.of());
     list(locations, "full", Map.of("vol-1", 1L));

@@ -1,4 +1,4 @@
-/** Tests of central provisioning without volumes, and what its tests with volumes need. */
+/** Unit tests of central provisioning, and fixtures for its integration tests. */
 @NullMarked
 package io.pmemcsi.driver.registry;
 

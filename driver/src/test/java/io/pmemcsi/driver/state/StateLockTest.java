@@ -12,11 +12,11 @@ import org.junit.jupiter.api.io.TempDir;
 
 class StateLockTest {
 
-  @TempDir private Path folder;
+  @TempDir private Path directory;
 
   @Test
-  void aStateFolderHasOneUserAtATime() {
-    Path state = folder.resolve("state");
+  void aStateDirectoryHasOneUserAtATime() {
+    Path state = directory.resolve("state");
     try (StateLock first = StateLock.take(state, Duration.ZERO)) {
       assertThat(first).isNotNull();
       assertThatThrownBy(() -> StateLock.take(state, Duration.ZERO))
@@ -30,8 +30,8 @@ class StateLockTest {
   }
 
   @Test
-  void whoeverComesEarlyWaitsForTheOtherToGo() throws Exception {
-    Path state = folder.resolve("state");
+  void aSecondDriverWaitsUntilTheFirstReleasesTheLock() throws Exception {
+    Path state = directory.resolve("state");
     StateLock first = StateLock.take(state, Duration.ZERO);
     Thread second =
         Thread.ofPlatform().start(() -> StateLock.take(state, Duration.ofMinutes(1)).close());
@@ -48,9 +48,9 @@ class StateLockTest {
   }
 
   @Test
-  void aFolderWithoutAParentIsRefused() {
-    assertThatThrownBy(() -> StateLock.take(folder.resolve("no/state"), Duration.ZERO))
+  void aDirectoryWithoutAParentIsRefused() {
+    assertThatThrownBy(() -> StateLock.take(directory.resolve("no/state"), Duration.ZERO))
         .isInstanceOf(StateException.class)
-        .hasMessageContaining(folder.resolve("no").toString());
+        .hasMessageContaining(directory.resolve("no").toString());
   }
 }

@@ -36,13 +36,13 @@ class ParameterSourceTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"eraseafter", "eraseAfter"})
-  void eraseAfterIsUnderstoodInBothSpellings(String key) {
+  void eraseAfterIsAcceptedInBothSpellings(String key) {
     assertThat(STORAGE_CLASS.parse(Map.of(key, "false")).eraseAfter()).isFalse();
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"kataContainers", "katacontainers", "KATACONTAINERS"})
-  void kataContainersIsUnderstoodInAnyCase(String key) {
+  void kataContainersIsAcceptedInAnyCase(String key) {
     assertThat(STORAGE_CLASS.parse(Map.of(key, "T")).kataContainers()).isTrue();
   }
 
@@ -58,7 +58,7 @@ class ParameterSourceTest {
     "1, true", "t, true", "T, true", "TRUE, true", "true, true", "True, true",
     "0, false", "f, false", "F, false", "FALSE, false", "false, false", "False, false"
   })
-  void truthHasManyNames(String text, boolean value) {
+  void booleansHaveSeveralSpellings(String text, boolean value) {
     assertThat(STORAGE_CLASS.parse(Map.of("eraseafter", text)).eraseAfter()).isEqualTo(value);
   }
 
@@ -78,7 +78,7 @@ class ParameterSourceTest {
     "LEDGER, csi.storage.k8s.io/ephemeral, true",
     "LEDGER, unknown, x"
   })
-  void aKeyInTheWrongPlaceIsNamed(ParameterSource source, String key, String value) {
+  void aMisplacedKeyIsNamed(ParameterSource source, String key, String value) {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> source.parse(Map.of(key, value)))
         .withMessageContaining("parameter \"" + key + "\" invalid in this context");
@@ -109,7 +109,7 @@ class ParameterSourceTest {
   }
 
   @Test
-  void anEphemeralVolumeNeedsASize() {
+  void anEphemeralVolumeRequiresASize() {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> EPHEMERAL_CONTEXT.parse(Map.of("eraseafter", "true")))
         .withMessageStartingWith("ephemeral inline volume parameters: ")
@@ -122,7 +122,7 @@ class ParameterSourceTest {
   }
 
   @Test
-  void whatKubernetesAddsToAContextIsAccepted() {
+  void contextKeysAddedByKubernetesAreAccepted() {
     assertThat(
             PERSISTENT_CONTEXT.parse(
                 Map.of(
@@ -134,7 +134,7 @@ class ParameterSourceTest {
   }
 
   @Test
-  void theLegacyNameOfTheNormalModelIsKnown() {
+  void theLegacyNameOfTheDefaultAccessModelIsAccepted() {
     assertThat(STORAGE_CLASS.parse(Map.of("persistencyModel", "none")).ephemeral()).isFalse();
   }
 

@@ -27,13 +27,13 @@ class QuantityTest {
     "+5, 5",
     "7Ei, 8070450532247928832"
   })
-  void quantitiesBecomeBytes(String text, long bytes) {
+  void quantitiesAreParsedAsBytes(String text, long bytes) {
     assertThat(Quantity.parseBytes(text)).isEqualTo(bytes);
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"", "1X", "foo", "-1", "1 Gi", "1gi", "Gi", "1e", "8Ei", "1e999", "1Gi "})
-  void anythingElseIsRefusedWithItsText(String text) {
+  void anInvalidQuantityIsRefusedWithItsText(String text) {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Quantity.parseBytes(text))
         .withMessageContaining("\"" + text + "\"");

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import csi.v1.Volume;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
-import io.pmemcsi.driver.DyingDriver;
-import io.pmemcsi.driver.DyingDriver.When;
+import io.pmemcsi.driver.CrashingDriver;
+import io.pmemcsi.driver.CrashingDriver.When;
 import io.pmemcsi.testbed.guest.PmemGuest;
 import io.pmemcsi.testbed.guest.WithPmemGuest;
 import java.io.IOException;
@@ -25,16 +25,16 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The driver dies at a command, a ledger write or a mount in the life of a volume on real memory,
- * is started again, gets the same call again, and everything ends as if nothing had happened. A
- * campaign tries all steps, a usual run a few that the seed chooses.
+ * The driver crashes at a command, a ledger write or a mount in the lifecycle of a volume on PMEM,
+ * restarts, gets the same call again, and the result is the same as without a crash. A campaign
+ * tries all steps, other runs a few that the seed selects.
  */
 @WithPmemGuest
 class CrashInGuestIT {
   private static final long SEED = Long.getLong("pmem-csi.kill.seed", 5);
   private static final int SAMPLES = 1;
 
-  /** To try some again, for example {@code 7 MIDDLE,12 AFTER}. */
+  /** Selects crash points, for example {@code 7 MIDDLE,12 AFTER}. */
   private static final List<String> CHOSEN =
       Stream.of(System.getProperty("pmem-csi.crash.orders", "").split(",", -1))
           .filter(order -> !order.isBlank())
@@ -50,14 +50,14 @@ class CrashInGuestIT {
     this.guest = guest;
   }
 
-  /** One call of the story, or a look at the data between two calls. */
+  /** One call of the lifecycle, or a check of the data between two calls. */
   private interface Step {
     void run(GuestDriver driver);
   }
 
   @AfterEach
   void cleanUp() {
-    guest.run("rm -f " + DyingDriver.ORDER);
+    guest.run("rm -f " + CrashingDriver.ORDER);
     GuestDriver.cleanUp(guest);
   }
 
@@ -65,63 +65,65 @@ class CrashInGuestIT {
     return driver.create(NAME, 32 * MIB, Map.of());
   }
 
-  private List<Step> story(String mode) {
-    List<Step> story = new ArrayList<>();
-    story.add(CrashInGuestIT::volume);
-    story.add(driver -> driver.mount(volume(driver), "ext4"));
-    story.add(driver -> guest.run("echo precious > %s/file; sync".formatted(folder(driver))));
+  private List<Step> lifecycle(String mode) {
+    List<Step> lifecycle = new ArrayList<>();
+    lifecycle.add(CrashInGuestIT::volume);
+    lifecycle.add(driver -> driver.mount(volume(driver), "ext4"));
+    lifecycle.add(
+        driver -> guest.run("echo precious > %s/file; sync".formatted(directory(driver))));
     if (mode.equals("lvm")) {
-      story.add(driver -> driver.grow(volume(driver), 64 * MIB, folder(driver)));
+      lifecycle.add(driver -> driver.expand(volume(driver), 64 * MIB, directory(driver)));
     }
-    story.add(
+    lifecycle.add(
         driver ->
-            assertThat(guest.run("cat %s/file".formatted(folder(driver)))).isEqualTo("precious"));
-    story.add(driver -> driver.unmount(volume(driver)));
-    story.add(driver -> driver.delete(NAME));
-    return story;
+            assertThat(guest.run("cat %s/file".formatted(directory(driver))))
+                .isEqualTo("precious"));
+    lifecycle.add(driver -> driver.unmount(volume(driver)));
+    lifecycle.add(driver -> driver.delete(NAME));
+    return lifecycle;
   }
 
-  private static String folder(GuestDriver driver) {
+  private static String directory(GuestDriver driver) {
     return GuestDriver.PODS + "target-" + volume(driver).getVolumeId();
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"lvm", "direct"})
-  void theLifeOfAVolumeGoesOn(String mode) {
+  void theVolumeLifecycleContinuesAfterACrash(String mode) {
     assumeTrue(
         DriverInGuest.CAMPAIGN || !CHOSEN.isEmpty() || mode.equals("lvm"),
         "each step takes two starts of the driver: direct mode is tried by make campaign");
-    List<Step> story = story(mode);
-    int deaths = 0;
+    List<Step> lifecycle = lifecycle(mode);
+    int crashes = 0;
     GuestDriver.cleanUp(guest);
     GuestDriver driver =
-        mode.equals("lvm") ? startAfterOneThatDied(some(12).getFirst()) : start(mode, 50);
+        mode.equals("lvm") ? startAfterCrash(some(12).getFirst()) : start(mode, 50);
     try {
       for (String order : orders()) {
-        int done = liveUntilItDies(driver, story, order);
-        if (done < story.size()) {
-          deaths++;
+        int done = runUntilCrash(driver, lifecycle, order);
+        if (done < lifecycle.size()) {
+          crashes++;
           driver.disconnect();
           driver = start(mode, 50);
-          goOn(driver, story.subList(done, story.size()), order);
+          resume(driver, lifecycle.subList(done, lifecycle.size()), order);
         }
         driver.assertNothingLeft();
       }
     } finally {
       driver.close();
     }
-    assertThat(deaths).as("deaths").isGreaterThanOrEqualTo(SAMPLES);
+    assertThat(crashes).as("crashes").isGreaterThanOrEqualTo(SAMPLES);
   }
 
   private List<String> orders() {
     if (!CHOSEN.isEmpty()) {
       return CHOSEN;
     }
-    // so many steps every story has for sure
+    // every lifecycle has at least this many steps
     return DriverInGuest.CAMPAIGN ? every(60) : some(12);
   }
 
-  private void goOn(GuestDriver driver, List<Step> rest, String order) {
+  private void resume(GuestDriver driver, List<Step> rest, String order) {
     try {
       assertThat(driver.findings())
           .doesNotContain("DEVICE_WITHOUT_RECORD", "RECORD_WITHOUT_DEVICE", "DAMAGED_RECORD");
@@ -129,46 +131,47 @@ class CrashInGuestIT {
       driver.assertNothingLeft();
     } catch (StatusRuntimeException | AssertionError e) {
       throw new AssertionError(
-          "-Dpmem-csi.crash.orders='%s': died at %s: %s".formatted(order, words(), e.getMessage()),
+          "-Dpmem-csi.crash.orders='%s': crashed at %s: %s"
+              .formatted(order, lastStep(), e.getMessage()),
           e);
     }
   }
 
   @Test
-  void everyStartThatSetsUpMemoryGoesOn() {
+  void theNextStartFinishesAnInterruptedSetup() {
     assumeTrue(
         DriverInGuest.CAMPAIGN,
-        "the life of a volume begins with one such start: all others are tried by make campaign");
+        "the lifecycle test covers one such start: make campaign tries all others");
     for (String order : every(12)) {
       GuestDriver.cleanUp(guest);
-      startAfterOneThatDied(order).close();
+      startAfterCrash(order).close();
     }
   }
 
-  /** Memory is set up at a start: one that is killed there is made good by the next one. */
-  private GuestDriver startAfterOneThatDied(String order) {
-    guest.run("mkdir -p %s; echo %s > %s".formatted(GuestDriver.PODS, order, DyingDriver.ORDER));
+  /** A start sets up memory; if it crashes, the next start finishes the setup. */
+  private GuestDriver startAfterCrash(String order) {
+    guest.run("mkdir -p %s; echo %s > %s".formatted(GuestDriver.PODS, order, CrashingDriver.ORDER));
     assertThat(guest.exec(commandLine("lvm", 50), GuestDriver.PATIENCE).exitCode())
         .as(order)
         .isEqualTo(137);
     GuestDriver next = start("lvm", 50);
     assertThat(next.capacity().getAvailableCapacity())
-        .as(words())
+        .as(lastStep())
         .isBetween(2048 * MIB * 95 / 100, 2048 * MIB);
     next.assertNothingLeft();
     return next;
   }
 
-  /** Returns how many steps of the story were done when the driver died. */
-  private int liveUntilItDies(GuestDriver driver, List<Step> story, String order) {
-    guest.run("echo %s > %s".formatted(order, DyingDriver.ORDER));
+  /** Returns how many steps of the lifecycle were done when the driver crashed. */
+  private int runUntilCrash(GuestDriver driver, List<Step> lifecycle, String order) {
+    guest.run("echo %s > %s".formatted(order, CrashingDriver.ORDER));
     int done = 0;
     try {
-      for (Step step : story) {
+      for (Step step : lifecycle) {
         step.run(driver);
         done++;
       }
-      guest.run("rm -f " + DyingDriver.ORDER);
+      guest.run("rm -f " + CrashingDriver.ORDER);
     } catch (StatusRuntimeException e) {
       assertThat(e.getStatus().getCode()).as(e.getMessage()).isEqualTo(Status.Code.UNAVAILABLE);
     }
@@ -189,8 +192,8 @@ class CrashInGuestIT {
         .toList();
   }
 
-  private String words() {
-    return guest.run("cat %s || true".formatted(DyingDriver.LAST_WORDS));
+  private String lastStep() {
+    return guest.run("cat %s || true".formatted(CrashingDriver.LAST_STEP));
   }
 
   private GuestDriver start(String mode, int percentage) {
@@ -198,29 +201,29 @@ class CrashInGuestIT {
   }
 
   private String commandLine(String mode, int percentage) {
-    PackedProgram.install(guest);
+    PackagedProgram.install(guest);
     copyClasses();
     return "/jdk/bin/java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:+UseCompactObjectHeaders"
         + " -XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0 -XX:-AOTAdapterCaching"
         + " -XX:-AOTStubCaching -XX:ReservedCodeCacheSize=32m "
-        + PackedProgram.JAVA_OPTIONS
-        + " -Xlog:aot=off -Xlog:cds=off -XX:AOTCache=%s/aot/node.aot".formatted(PackedProgram.HOME)
+        + PackagedProgram.JAVA_OPTIONS
+        + " -Xlog:aot=off -Xlog:cds=off -XX:AOTCache=%s/aot/node.aot"
+            .formatted(PackagedProgram.HOME)
         + " --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow"
         + " -cp %1$s/pmem-csi.jar:%1$s/classes %2$s"
-            .formatted(PackedProgram.HOME, DyingDriver.class.getName())
+            .formatted(PackagedProgram.HOME, CrashingDriver.class.getName())
         + " %s %d %s /disk/state".formatted(mode, percentage, GuestDriver.SOCKET);
   }
 
   /**
-   * The classes of the program that dies; all others are those of the packed one. They lie beside
-   * it: the JVM does not take its cache of classes where all of the class path has less of a path
-   * in common than that of the cache.
+   * Copies the classes of the crashing driver next to the packaged program, which provides all
+   * others: the JVM uses its AOT cache only if the class path has the same common prefix.
    */
   private void copyClasses() {
     Path to = guest.program().resolve("lib/pmem-csi/classes/io/pmemcsi/driver");
     try {
       Path from =
-          Path.of(DyingDriver.class.getProtectionDomain().getCodeSource().getLocation().toURI())
+          Path.of(CrashingDriver.class.getProtectionDomain().getCodeSource().getLocation().toURI())
               .resolve("io/pmemcsi/driver");
       Files.createDirectories(to);
       try (Stream<Path> classes = Files.list(from)) {
@@ -229,7 +232,7 @@ class CrashInGuestIT {
         }
       }
     } catch (IOException | URISyntaxException e) {
-      throw new IllegalStateException("cannot copy the program that dies", e);
+      throw new IllegalStateException("cannot copy the crashing driver", e);
     }
   }
 }

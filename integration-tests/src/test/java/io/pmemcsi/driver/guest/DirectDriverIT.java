@@ -14,18 +14,18 @@ import org.junit.jupiter.api.Test;
 @WithPmemGuest
 class DirectDriverIT extends DriverInGuest {
   DirectDriverIT(PmemGuest guest) {
-    super(guest, "direct", CAMPAIGN ? 20 : 2, GoingDown.REBOOT);
+    super(guest, "direct", CAMPAIGN ? 20 : 2, Shutdown.REBOOT);
   }
 
-  /** The percentage means nothing in this mode. */
+  /** The percentage has no effect in this mode. */
   @Override
   long afterRaise(long availableBefore) {
     return availableBefore;
   }
 
   @Test
-  void fragmentationIsReportedAsItIs() {
-    long quarter = 492 * MIB; // four of these, with their bookkeeping, fill a region
+  void fragmentationReducesTheMaximumVolumeSize() {
+    long quarter = 492 * MIB; // four of these, with their metadata, fill a region
     List<Volume> volumes = new ArrayList<>();
     volumes.add(driver().create("a", quarter, QUICK));
     volumes.add(driver().create("b", quarter, QUICK));
@@ -48,7 +48,7 @@ class DirectDriverIT extends DriverInGuest {
   }
 
   @Test
-  void aVolumeInADisabledRegionIsNotForgotten() {
+  void aVolumeInADisabledRegionIsKept() {
     Volume volume = driver().create("hidden", 0, QUICK);
     String region =
         guest.run(

@@ -28,21 +28,21 @@ import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What holds in every device mode with real memory; each test leaves no volume behind. */
+/** Tests for every device mode with real memory; each test deletes its volumes. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 abstract class DriverInGuest {
   static final long MIB = 1L << 20;
   static final boolean CAMPAIGN = Boolean.getBoolean("pmem-csi.campaign");
 
-  /** Erasing is right and slow; one test of each kind does it. */
+  /** Skips erasing, which is slow; a few tests cover it. */
   static final Map<String, String> QUICK = Map.of("eraseafter", "false");
 
   private static final List<String> WORK = List.of("kill-0", "kill-1", "kill-2");
   private static final long SEED = Long.getLong("pmem-csi.kill.seed", 5);
 
-  /** How a machine can go down. */
-  enum GoingDown {
+  /** How the machine shuts down. */
+  enum Shutdown {
     REBOOT,
     POWER_CUT
   }
@@ -50,11 +50,11 @@ abstract class DriverInGuest {
   final PmemGuest guest;
   final String mode;
   private final int stressVolumes;
-  private final GoingDown down;
+  private final Shutdown down;
   private final SplittableRandom random = new SplittableRandom(SEED);
   private GuestDriver driver;
 
-  DriverInGuest(PmemGuest guest, String mode, int stressVolumes, GoingDown down) {
+  DriverInGuest(PmemGuest guest, String mode, int stressVolumes, Shutdown down) {
     this.guest = guest;
     this.mode = mode;
     this.stressVolumes = stressVolumes;
@@ -76,11 +76,11 @@ abstract class DriverInGuest {
     driver = GuestDriver.start(guest, deviceMode, pmemPercentage);
   }
 
-  /** What is available with pmemPercentage 80 where it was so much with 50. */
+  /** The available capacity with pmemPercentage 80, given that with 50. */
   abstract long afterRaise(long availableBefore);
 
   @AfterEach
-  void lookForLeaks() {
+  void assertNoLeaks() {
     driver.assertNothingLeft();
   }
 
@@ -91,30 +91,30 @@ abstract class DriverInGuest {
   }
 
   @Test
-  void volumesHaveDaxWithHugePagesAndSurviveThatTheMachineGoesDownAlthoughOneIsMounted() {
+  void mountedVolumesHaveDaxWithHugePagesAndSurviveAShutdown() {
     long before = driver.capacity().getAvailableCapacity();
     Volume ext4 = driver.create("ext4", 320 * MIB, QUICK);
     Volume xfs = driver.create("xfs", 320 * MIB, QUICK);
     Map<Volume, String> types = Map.of(ext4, "ext4", xfs, "xfs");
     for (Map.Entry<Volume, String> entry : types.entrySet()) {
       Volume volume = entry.getKey();
-      String folder = driver.mount(volume, entry.getValue());
-      assertThat(driver.hasDax(folder)).as(folder).isTrue();
-      assertHugePages(folder);
-      // only the pod's own file: what the driver keeps has to be on disk without our help
-      guest.run("echo precious > %s/file; sync %s/file".formatted(folder, folder));
+      String directory = driver.mount(volume, entry.getValue());
+      assertThat(driver.hasDax(directory)).as(directory).isTrue();
+      assertHugePages(directory);
+      // sync only the file of the pod: the driver must sync its own state
+      guest.run("echo precious > %s/file; sync %s/file".formatted(directory, directory));
     }
     assertRefused(Status.Code.FAILED_PRECONDITION, () -> driver.delete(ext4));
 
     driver.unmount(xfs);
     List<String> ids = new ArrayList<>(List.of(ext4.getVolumeId(), xfs.getVolumeId()));
-    Volume gone = driver.create("gone", 0, QUICK);
-    driver.delete(gone);
-    // nothing has the time to reach the disk by itself
+    Volume deleted = driver.create("deleted", 0, QUICK);
+    driver.delete(deleted);
+    // no time for write-back
     Volume last = driver.create("last", 0, QUICK);
     ids.add(last.getVolumeId());
 
-    for (GoingDown way : CAMPAIGN ? List.of(GoingDown.values()) : List.of(down)) {
+    for (Shutdown way : CAMPAIGN ? List.of(Shutdown.values()) : List.of(down)) {
       switch (way) {
         case REBOOT -> guest.reboot();
         case POWER_CUT -> guest.powerCut();
@@ -136,57 +136,57 @@ abstract class DriverInGuest {
   }
 
   private void mountAgain(Volume volume, String type) {
-    String folder = driver.mount(volume, type);
-    assertThat(guest.run("cat %s/file".formatted(folder))).isEqualTo("precious");
-    assertThat(driver.hasDax(folder)).as(folder).isTrue();
+    String directory = driver.mount(volume, type);
+    assertThat(guest.run("cat %s/file".formatted(directory))).isEqualTo("precious");
+    assertThat(driver.hasDax(directory)).as(directory).isTrue();
     driver.unmount(volume);
   }
 
   @Test
-  void aDriverThatIsKilledAtWorkGoesOnAfterItsRestart() throws Exception {
+  void aKilledDriverContinuesAfterItsRestart() throws Exception {
     assumeTrue(
         CAMPAIGN || mode.equals("direct"),
         "CrashInGuestIT kills the driver in LVM mode and starts it again");
     for (int kill = 0; kill < (CAMPAIGN ? 5 : 1); kill++) {
-      killAtWork();
+      killDuringCalls();
       start(50);
     }
-    finishWork();
+    finishCalls();
   }
 
-  /** Volumes come and go, and somewhere between the driver dies. */
-  final void killAtWork() throws InterruptedException {
+  /** Kills the driver during the lifecycles of volumes. */
+  final void killDuringCalls() throws InterruptedException {
     try (ExecutorService workers = Executors.newFixedThreadPool(WORK.size())) {
-      WORK.forEach(name -> workers.execute(() -> liveUntilKilled(name)));
+      WORK.forEach(name -> workers.execute(() -> runLifecycleUntilKilled(name)));
       Thread.sleep(random.nextLong(300, 3_000));
       driver.kill();
     }
   }
 
-  /** The same calls again come to the same end. */
-  final void finishWork() {
+  /** Repeats the calls, which must succeed. */
+  final void finishCalls() {
     for (String name : WORK) {
       try {
-        live(name);
+        runLifecycle(name);
       } catch (StatusRuntimeException e) {
-        // killed while it deleted this one: that comes first
+        // killed while it deleted this volume: finish the deletion first
         assertThat(e.getStatus().getCode()).as(e.getMessage()).isEqualTo(Status.Code.ABORTED);
         driver.delete(name);
-        live(name);
+        runLifecycle(name);
       }
     }
   }
 
-  private void liveUntilKilled(String name) {
+  private void runLifecycleUntilKilled(String name) {
     try {
-      live(name);
+      runLifecycle(name);
     } catch (StatusRuntimeException e) {
       // killed
     }
   }
 
   @Test
-  void noSizeGivesTheSmallestVolumeAndTooMuchIsRefused() {
+  void aMissingSizeMeansTheMinimumAndATooLargeSizeIsRefused() {
     Volume smallest = driver.create("smallest", 0, Map.of());
     assertThat(smallest.getCapacityBytes()).isBetween(1L, 32 * MIB);
 
@@ -197,17 +197,17 @@ abstract class DriverInGuest {
     driver.delete(smallest);
   }
 
-  @OneModeIsEnough
+  @IndependentOfDeviceMode
   @Test
-  void everyNameIsGoodForAVolume() {
+  void namesWithUnusualCharactersWork() {
     for (String name : List.of("pvmove", "a_mlog", "snapshot", "../ü")) {
       driver.delete(driver.create(name, 0, QUICK));
     }
   }
 
-  @OneModeIsEnough
+  @IndependentOfDeviceMode
   @Test
-  void whatAnEarlierVolumeHeldDoesNotComeBack() {
+  void dataOfADeletedVolumeDoesNotReappear() {
     Volume earlier = driver.create("earlier", 320 * MIB, QUICK);
     guest.run("echo old > %s/file".formatted(driver.mount(earlier, "ext4")));
     driver.unmount(earlier);
@@ -220,14 +220,14 @@ abstract class DriverInGuest {
     driver.delete(later);
   }
 
-  @OneModeIsEnough
+  @IndependentOfDeviceMode
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void aRawVolumeIsErasedWhereThatIsWanted(boolean erase) {
+  void aRawBlockVolumeIsErasedIfRequested(boolean erase) {
     Map<String, String> parameters = Map.of("eraseafter", Boolean.toString(erase));
     Volume volume = driver.create("raw", 16 * MIB, parameters);
     String device = driver.publishBlock(volume);
-    // far away from where signatures are wiped
+    // outside of the areas in which signatures are wiped
     guest.run("printf secret | dd of=%s bs=1M seek=6 conv=notrunc,fsync".formatted(device));
     assertRefused(Status.Code.FAILED_PRECONDITION, () -> driver.delete(volume));
     driver.unpublish(volume.getVolumeId(), device);
@@ -240,7 +240,8 @@ abstract class DriverInGuest {
     String found = secretOf(driver.publishBlock(next));
     driver.unpublish(next.getVolumeId(), GuestDriver.PODS + "raw-" + next.getVolumeId());
     driver.delete(next);
-    // without erasing the same memory shows what was there: so the test looks at the right place
+    // without erasing, the old data must be visible, which proves that the test reads the same
+    // memory
     assertThat(found).isEqualTo(erase ? "" : "secret");
   }
 
@@ -249,15 +250,15 @@ abstract class DriverInGuest {
         "dd if=%s bs=1M skip=6 count=1 2> /dev/null | head -c 6 | tr -d '\\0'".formatted(device));
   }
 
-  @OneModeIsEnough
+  @IndependentOfDeviceMode
   @Test
-  void othersAreServedWhileALargeVolumeIsErased() throws Exception {
-    boolean seen = false;
-    // on a busy machine it may be over before somebody has looked
-    for (int attempt = 0; attempt < 5 && !seen; attempt++) {
-      seen = isSeenAtWork(driver.create("large-" + attempt, 500 * MIB, Map.of()));
+  void callsAreServedWhileALargeVolumeIsErased() throws Exception {
+    boolean served = false;
+    // on a busy machine the erase may finish before the first poll
+    for (int attempt = 0; attempt < 5 && !served; attempt++) {
+      served = servesCallsDuringErase(driver.create("large-" + attempt, 500 * MIB, Map.of()));
     }
-    assertThat(seen).as("seen at work").isTrue();
+    assertThat(served).as("calls served during the erase").isTrue();
     assertThat(driver.metrics())
         .doesNotContain("pmem_csi_erase_progress_ratio{")
         .contains("csi_plugin_operations_seconds_count{driver_name=\"pmem-csi.intel.com\"")
@@ -265,8 +266,8 @@ abstract class DriverInGuest {
         .contains("build_info{");
   }
 
-  /** Whether calls were served while the volume was erased; it is gone in any case. */
-  private boolean isSeenAtWork(Volume large) throws Exception {
+  /** Whether calls were served during the erase; deletes the volume in any case. */
+  private boolean servesCallsDuringErase(Volume large) throws Exception {
     try (ExecutorService caller = Executors.newSingleThreadExecutor()) {
       Future<?> deletion = caller.submit(() -> driver.delete(large));
       String progress =
@@ -275,15 +276,15 @@ abstract class DriverInGuest {
           .atMost(GuestDriver.PATIENCE)
           .pollInterval(Duration.ofMillis(20))
           .until(() -> deletion.isDone() || driver.metrics().contains(progress));
-      boolean atWork = driver.list().contains(large.getVolumeId()) && !deletion.isDone();
+      boolean erasing = driver.list().contains(large.getVolumeId()) && !deletion.isDone();
       driver.delete(driver.create("small", 0, QUICK));
       deletion.get();
-      return atWork;
+      return erasing;
     }
   }
 
-  /** One page of two megabytes instead of 512 small ones: that is what the alignment is for. */
-  private void assertHugePages(String folder) {
+  /** With correct alignment one 2 MiB page replaces 512 small ones. */
+  private void assertHugePages(String directory) {
     String faults =
         guest.run(
             """
@@ -296,8 +297,8 @@ abstract class DriverInGuest {
             echo 0 > $t/events/fs_dax/dax_pmd_fault_done/enable
             grep -c 'dax_pmd_fault_done.*NOPAGE' $t/trace || true
             """
-                .formatted(folder));
-    assertThat(Integer.parseInt(faults)).as("faults of huge pages in " + folder).isPositive();
+                .formatted(directory));
+    assertThat(Integer.parseInt(faults)).as("faults of huge pages in " + directory).isPositive();
   }
 
   @Test
@@ -310,11 +311,11 @@ abstract class DriverInGuest {
             Map.of("kataContainers", "true", "eraseafter", "false"));
     String image = driver.stagingPath(volume) + "/kata-containers-pmem-csi-vm.img";
 
-    String folder = driver.mount(volume, type);
+    String directory = driver.mount(volume, type);
 
     assertThat(guest.run("losetup -n -O BACK-FILE")).endsWith("kata-containers-pmem-csi-vm.img");
-    guest.run("echo inside > %s/file".formatted(folder));
-    driver.unpublish(volume.getVolumeId(), folder);
+    guest.run("echo inside > %s/file".formatted(directory));
+    driver.unpublish(volume.getVolumeId(), directory);
     // the kernel reads the partition table
     assertThat(
             guest.run(
@@ -333,10 +334,10 @@ abstract class DriverInGuest {
   }
 
   @Test
-  void ephemeralVolumesComeAndGoWithTheirPod() throws Exception {
+  void ephemeralVolumesLiveAsLongAsTheirPod() throws Exception {
     List<Future<?>> pods = new ArrayList<>();
     try (ExecutorService workers = Executors.newFixedThreadPool(2)) {
-      // how kubelet says it makes no difference to the device
+      // the ephemeral flag makes no difference for the device
       boolean[] flags =
           CAMPAIGN || mode.equals("lvm") ? new boolean[] {true, false} : new boolean[] {true};
       for (boolean flag : flags) {
@@ -353,27 +354,27 @@ abstract class DriverInGuest {
   private void ephemeral(String handle, boolean flag, String type) {
     boolean often = CAMPAIGN || (flag && type.isEmpty());
     for (int i = 0; i < (CAMPAIGN ? 10 : often ? 2 : 1); i++) {
-      String folder =
+      String directory =
           driver.publishEphemeral(handle, type, type.equals("xfs") ? "320Mi" : "32Mi", flag);
-      assertThat(driver.hasDax(folder)).as(handle).isTrue();
-      assertThat(contentOf(folder)).as(handle).isEmpty();
-      guest.run("echo scratch > %s/file".formatted(folder));
-      driver.unpublish(handle, folder);
+      assertThat(driver.hasDax(directory)).as(handle).isTrue();
+      assertThat(contentOf(directory)).as(handle).isEmpty();
+      guest.run("echo scratch > %s/file".formatted(directory));
+      driver.unpublish(handle, directory);
     }
   }
 
-  private String contentOf(String folder) {
+  private String contentOf(String directory) {
     return guest.run(
         """
         cd %s; shopt -s nullglob
         for f in *; do case $f in lost+found | probe) ;; *) echo $f ;; esac; done
         """
-            .formatted(folder));
+            .formatted(directory));
   }
 
-  @OneModeIsEnough
+  @IndependentOfDeviceMode
   @Test
-  void volumesForPlainFilesHaveNoDax() {
+  void fileIoVolumesHaveNoDax() {
     Volume volume = driver.create("files", 32 * MIB, Map.of("usage", "FileIO"));
     assertThat(driver.hasDax(driver.mount(volume, "ext4"))).isFalse();
     driver.unmount(volume);
@@ -381,21 +382,21 @@ abstract class DriverInGuest {
   }
 
   @Test
-  void manyVolumesAtOnceDoNotDisturbEachOther() throws Exception {
-    List<Future<?>> lives = new ArrayList<>();
+  void concurrentVolumeLifecyclesAreIndependent() throws Exception {
+    List<Future<?>> lifecycles = new ArrayList<>();
     try (ExecutorService workers = Executors.newFixedThreadPool(10)) {
       IntStream.range(0, stressVolumes)
-          .forEach(i -> lives.add(workers.submit(() -> live("stress-" + i))));
+          .forEach(i -> lifecycles.add(workers.submit(() -> runLifecycle("stress-" + i))));
     }
-    for (Future<?> life : lives) {
-      life.get();
+    for (Future<?> lifecycle : lifecycles) {
+      lifecycle.get();
     }
   }
 
-  private void live(String name) {
+  private void runLifecycle(String name) {
     Volume volume = driver.create(name, 15 * MIB, Map.of());
-    String folder = driver.mount(volume, "ext4");
-    guest.run("echo %s > %s/file".formatted(name, folder));
+    String directory = driver.mount(volume, "ext4");
+    guest.run("echo %s > %s/file".formatted(name, directory));
     driver.unmount(volume);
     driver.delete(volume);
   }

@@ -37,7 +37,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-/** The real driver in the guest, and CSI calls to it in the words of the tests. */
+/** The real driver in the guest, and CSI calls with the parameters that tests use. */
 final class GuestDriver implements AutoCloseable {
   static final String PODS = "/run/pods/";
   static final String SOCKET = "/run/csi.sock";
@@ -59,13 +59,13 @@ final class GuestDriver implements AutoCloseable {
 
   /** Starts the packed program with its flags. */
   static GuestDriver start(PmemGuest guest, String mode, int pmemPercentage) {
-    PackedProgram.install(guest);
+    PackagedProgram.install(guest);
     int verbosity = Math.max(3, Integer.getInteger("pmem-csi.v", 0));
     return start(
         guest,
         "%s -mode=node -deviceManager=%s %s -endpoint=unix://%s -nodeid=guest -v=%d %s"
             .formatted(
-                PackedProgram.DRIVER,
+                PackagedProgram.DRIVER,
                 mode,
                 STATE_FLAG,
                 SOCKET,
@@ -74,7 +74,7 @@ final class GuestDriver implements AutoCloseable {
                     .formatted(METRICS_PORT, pmemPercentage)));
   }
 
-  /** The same for a program of the tests that listens at the same place. */
+  /** The same for a test program that listens on the same socket. */
   static GuestDriver start(PmemGuest guest, String commandLine) {
     guest.run("mkdir -p " + PODS + "; rm -f " + SOCKET);
     GuestProgram program = guest.start("driver", commandLine);
@@ -92,7 +92,7 @@ final class GuestDriver implements AutoCloseable {
     return driver;
   }
 
-  /** Frees the NVDIMMs and the disk of whatever another test has left. */
+  /** Removes leftovers of other tests from the NVDIMMs and the disk. */
   static void cleanUp(PmemGuest guest) {
     guest.run(
         """
@@ -149,7 +149,7 @@ final class GuestDriver implements AutoCloseable {
         .toList();
   }
 
-  /** Stages and publishes a volume and gives the folder where a pod would see it. */
+  /** Stages and publishes a volume and returns the target directory. */
   String mount(Volume volume, String type) {
     String staging = PODS + "staging-" + volume.getVolumeId();
     String target = PODS + "target-" + volume.getVolumeId();
@@ -192,9 +192,9 @@ final class GuestDriver implements AutoCloseable {
   }
 
   /**
-   * Publishes a volume for one pod.
+   * Publishes an ephemeral volume.
    *
-   * @param flag whether kubelet says that it is one, as all but the oldest releases do
+   * @param flag whether to set the ephemeral flag, as all but the oldest kubelets do
    */
   String publishEphemeral(String handle, String type, String size, boolean flag) {
     String target = PODS + handle;
@@ -221,7 +221,7 @@ final class GuestDriver implements AutoCloseable {
                 .build());
   }
 
-  /** What Prometheus would read. */
+  /** The metrics that Prometheus would scrape. */
   String metrics() {
     URI address =
         URI.create("http://127.0.0.1:%d/metrics".formatted(guest.forwardTcp(METRICS_PORT)));
@@ -239,7 +239,7 @@ final class GuestDriver implements AutoCloseable {
     }
   }
 
-  /** Shows a volume as a device and gives the path where a pod would find it. */
+  /** Publishes a raw block volume and returns the target path. */
   String publishBlock(Volume volume) {
     String target = PODS + "raw-" + volume.getVolumeId();
     node()
@@ -254,9 +254,9 @@ final class GuestDriver implements AutoCloseable {
     return target;
   }
 
-  /** Grows a volume and its filesystem. */
-  void grow(Volume volume, long bytes, String mountedAt) {
-    assertThat(grow(volume, bytes, mount("")).getNodeExpansionRequired()).isTrue();
+  /** Expands a volume and its filesystem. */
+  void expand(Volume volume, long bytes, String mountedAt) {
+    assertThat(expand(volume, bytes, mount("")).getNodeExpansionRequired()).isTrue();
     node()
         .nodeExpandVolume(
             NodeExpandVolumeRequest.newBuilder()
@@ -265,14 +265,14 @@ final class GuestDriver implements AutoCloseable {
                 .build());
   }
 
-  /** Grows a volume that is a device for its pod, and gives its size. */
-  long growBlock(Volume volume, long bytes) {
-    ControllerExpandVolumeResponse grown = grow(volume, bytes, BLOCK);
-    assertThat(grown.getNodeExpansionRequired()).isFalse();
-    return grown.getCapacityBytes();
+  /** Expands a raw block volume and returns its size. */
+  long expandBlock(Volume volume, long bytes) {
+    ControllerExpandVolumeResponse expanded = expand(volume, bytes, BLOCK);
+    assertThat(expanded.getNodeExpansionRequired()).isFalse();
+    return expanded.getCapacityBytes();
   }
 
-  private ControllerExpandVolumeResponse grow(Volume volume, long bytes, VolumeCapability how) {
+  private ControllerExpandVolumeResponse expand(Volume volume, long bytes, VolumeCapability how) {
     return controller()
         .controllerExpandVolume(
             ControllerExpandVolumeRequest.newBuilder()
@@ -282,12 +282,12 @@ final class GuestDriver implements AutoCloseable {
                 .build());
   }
 
-  /** All that the driver has said since it was first started in this guest. */
+  /** The log of the driver since its first start in this guest. */
   String log() {
     return program.log();
   }
 
-  /** What a program of the tests says that it has found when it was last started. */
+  /** The findings that a test program reported at its last start. */
   String findings() {
     return log()
         .lines()
@@ -295,11 +295,11 @@ final class GuestDriver implements AutoCloseable {
         .reduce("", (_, last) -> last);
   }
 
-  /** Whether files there are mapped directly, as the kernel itself says. */
-  boolean hasDax(String folder) {
+  /** Whether the kernel reports DAX for files in the directory. */
+  boolean hasDax(String directory) {
     String attributes =
         guest
-            .run(": >> %1$s/probe && xfs_io -r -c 'statx -r' %1$s/probe".formatted(folder))
+            .run(": >> %1$s/probe && xfs_io -r -c 'statx -r' %1$s/probe".formatted(directory))
             .lines()
             .filter(line -> line.startsWith("stat.attributes = "))
             .map(line -> line.substring("stat.attributes = ".length()))
@@ -309,8 +309,8 @@ final class GuestDriver implements AutoCloseable {
   }
 
   /**
-   * Devices, loops, mounts and ledger agree that there is no volume. Asks the kernel by what bash
-   * has built in: this is done after every test, and each process takes a tenth of a second.
+   * Asserts that there are no volumes, devices, loop devices, mounts and ledger entries. Uses
+   * builtins of bash: this runs after every test, and each process takes a tenth of a second.
    */
   void assertNothingLeft() {
     assertThat(list()).as("volumes").isEmpty();
@@ -331,14 +331,14 @@ final class GuestDriver implements AutoCloseable {
             for f in /run/pods/* /disk/state/**/*.json /disk/state/**/*.tmp; do echo "file $f"; done
             true
             """);
-    assertThat(left).as("what is left in the guest").isEmpty();
+    assertThat(left).as("leftovers in the guest").isEmpty();
   }
 
   void disconnect() {
     channel.shutdownNow();
   }
 
-  /** As kill -9 does it, in the middle of whatever it does. */
+  /** Kills the driver with SIGKILL. */
   void kill() {
     program.kill();
   }

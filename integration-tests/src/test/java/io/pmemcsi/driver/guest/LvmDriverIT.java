@@ -24,10 +24,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 @WithPmemGuest
 class LvmDriverIT extends DriverInGuest {
   LvmDriverIT(PmemGuest guest) {
-    super(guest, "lvm", CAMPAIGN ? 100 : 10, GoingDown.POWER_CUT);
+    super(guest, "lvm", CAMPAIGN ? 100 : 10, Shutdown.POWER_CUT);
   }
 
-  /** Another namespace in each group: all of it counts but for its bookkeeping. */
+  /** Adds a namespace to each group, which provides its size without metadata. */
   @Override
   long afterRaise(long availableBefore) {
     long now = driver().capacity().getAvailableCapacity();
@@ -39,7 +39,7 @@ class LvmDriverIT extends DriverInGuest {
   }
 
   @Test
-  void piecesOfAGroupMakeOneVolume() {
+  void aVolumeSpansNonContiguousExtentsOfAGroup() {
     Volume otherRegion = driver().create("other region", largest(), QUICK);
     long unit = largest() / 4 - largest() / 4 % (4 * MIB);
     List<Volume> volumes = new ArrayList<>();
@@ -70,22 +70,22 @@ class LvmDriverIT extends DriverInGuest {
 
   @ParameterizedTest
   @CsvSource({"ext4, 64, 200", "xfs, 320, 480"})
-  void aMountedVolumeGrows(String type, long before, long after) {
+  void aMountedVolumeIsExpanded(String type, long before, long after) {
     Volume volume = driver().create("growing", before * MIB, QUICK);
-    String folder = driver().mount(volume, type);
-    guest.run("echo kept > %s/file".formatted(folder));
+    String directory = driver().mount(volume, type);
+    guest.run("echo kept > %s/file".formatted(directory));
 
-    driver().grow(volume, after * MIB, folder);
+    driver().expand(volume, after * MIB, directory);
 
-    assertThat(Long.parseLong(guest.run("stat -f -c %%b %s".formatted(folder))) * 4096)
+    assertThat(Long.parseLong(guest.run("stat -f -c %%b %s".formatted(directory))) * 4096)
         .isGreaterThan(after * MIB * 85 / 100);
-    assertThat(guest.run("cat %s/file".formatted(folder))).isEqualTo("kept");
+    assertThat(guest.run("cat %s/file".formatted(directory))).isEqualTo("kept");
     driver().unmount(volume);
     driver().delete(volume);
   }
 
   @Test
-  void aRawVolumeGrowsInThePodsHandsAsFarAsThereIsRoom() {
+  void aPublishedRawBlockVolumeIsExpandedUpToTheAvailableCapacity() {
     long group = largest();
     Volume volume = driver().create("raw growing", 16 * MIB, QUICK);
     String device = driver().publishBlock(volume);
@@ -93,12 +93,12 @@ class LvmDriverIT extends DriverInGuest {
     long available = driver().capacity().getAvailableCapacity();
 
     assertRefused(
-        Status.Code.RESOURCE_EXHAUSTED, () -> driver().growBlock(volume, group + 4 * MIB));
+        Status.Code.RESOURCE_EXHAUSTED, () -> driver().expandBlock(volume, group + 4 * MIB));
 
     assertThat(sizeOf(device)).isEqualTo(16 * MIB);
     assertThat(driver().capacity().getAvailableCapacity()).isEqualTo(available);
 
-    assertThat(driver().growBlock(volume, 63 * MIB)).isEqualTo(64 * MIB);
+    assertThat(driver().expandBlock(volume, 63 * MIB)).isEqualTo(64 * MIB);
 
     assertThat(sizeOf(device)).isEqualTo(64 * MIB);
     assertThat(driver().capacity().getAvailableCapacity()).isEqualTo(available - 48 * MIB);
@@ -112,7 +112,7 @@ class LvmDriverIT extends DriverInGuest {
     return Long.parseLong(guest.run("blockdev --getsize64 " + device));
   }
 
-  /** It is cancelled at the worst moment: the volume is there, and its command has not ended. */
+  /** Cancelled at the worst moment: the volume exists, and its command still runs. */
   @Test
   void aCancelledCreationKillsItsCommandAndLeavesNothing() throws Exception {
     long available = driver().capacity().getAvailableCapacity();
@@ -133,7 +133,7 @@ class LvmDriverIT extends DriverInGuest {
       call.cancel(null);
 
       assertThatThrownBy(creation::get).hasMessageContaining("CANCELLED");
-      // waits as long as somebody works on this volume
+      // waits for the in-flight call for this volume
       assertRefused(Status.Code.NOT_FOUND, () -> driver().unstage(id));
       assertThat(guest.run("pgrep -fa 'sleep 123[4]' || true")).as("still running").isEmpty();
       assertThat(driver().capacity().getAvailableCapacity()).isEqualTo(available);
@@ -144,11 +144,11 @@ class LvmDriverIT extends DriverInGuest {
   }
 
   @Test
-  void aVolumeThatCannotBeReadIsNotFormattedAgain() {
+  void anUnreadableVolumeIsNotFormattedAgain() {
     Volume volume = driver().create("unreadable", 64 * MIB, QUICK);
     guest.run("echo precious > %s/file; sync".formatted(driver().mount(volume, "ext4")));
     driver().unmount(volume);
-    // without udev the link of a logical volume leads to its node in the mapper's folder
+    // without udev the link of a logical volume points to its node in /dev/mapper
     String name =
         guest.run("basename $(readlink -f /dev/*fsdax/%s)".formatted(volume.getVolumeId()));
     guest.run(
@@ -176,7 +176,7 @@ class LvmDriverIT extends DriverInGuest {
   }
 
   @Test
-  void aStrayVolumeIsLeftAloneAndAnAuditChangesNothing() {
+  void anUnknownVolumeIsKeptAndAnAuditChangesNothing() {
     Volume volume = driver().create("audited", 0, QUICK);
     String group =
         guest
@@ -191,12 +191,12 @@ class LvmDriverIT extends DriverInGuest {
         """
             .formatted(group, volume.getVolumeId(), stray, group));
     String before = guest.run("lvs --noheadings -o lv_name,lv_active; cat /proc/mounts");
-    // the driver has not asked LVM since; the volume is not its own to use or to remove
+    // the driver has not read the report of LVM since; it does not own the volume
     assertRefused(Status.Code.INTERNAL, () -> driver().create("stray", 0, QUICK));
 
     ExecResult audit =
         guest.exec(
-            PackedProgram.DRIVER + " audit -deviceManager=lvm " + GuestDriver.STATE_FLAG,
+            PackagedProgram.DRIVER + " audit -deviceManager=lvm " + GuestDriver.STATE_FLAG,
             Duration.ofMinutes(3));
 
     assertThat(audit.exitCode()).as(audit.stderr()).isEqualTo(1);
@@ -209,9 +209,9 @@ class LvmDriverIT extends DriverInGuest {
     driver().delete(volume);
   }
 
-  /** The groups in use are chosen at the start: neither what comes later nor a ruin is one. */
+  /** The driver selects its groups at the start; it uses neither later nor damaged ones. */
   @Test
-  void aVolumeThatAStartCannotSeeIsNeitherForgottenNorOverwritten() {
+  void aVolumeMissingAtTheStartIsNeitherRemovedNorOverwritten() {
     Volume volume = driver().create("hidden", 0, QUICK);
     String group =
         guest
@@ -244,7 +244,8 @@ class LvmDriverIT extends DriverInGuest {
     ExecResult refused =
         guest.exec(
             "%s -mode=node -deviceManager=lvm %s -endpoint=unix:///run/refused -nodeid=guest %s"
-                .formatted(PackedProgram.DRIVER, GuestDriver.STATE_FLAG, "-pmemPercentage=50 2>&1"),
+                .formatted(
+                    PackagedProgram.DRIVER, GuestDriver.STATE_FLAG, "-pmemPercentage=50 2>&1"),
             Duration.ofMinutes(3));
     assertThat(refused.exitCode()).as(refused.stdout()).isEqualTo(1);
     assertThat(refused.stdout())
@@ -255,26 +256,26 @@ class LvmDriverIT extends DriverInGuest {
     driver().delete(volume);
   }
 
-  /** Nobody changes the mode back, so this is the last test. */
+  /** The device mode is not changed back, so this test runs last. */
   @Order(Integer.MAX_VALUE)
   @Test
-  void aDriverThatIsKilledAtWorkIsSucceededByOneOfAnotherDeviceMode() throws Exception {
+  void aDriverOfAnotherDeviceModeReplacesAKilledOne() throws Exception {
     Volume volume = driver().create("of lvm", 64 * MIB, QUICK);
-    String folder = driver().mount(volume, "ext4");
-    guest.run("echo kept > %s/file".formatted(folder));
-    killAtWork();
+    String directory = driver().mount(volume, "ext4");
+    guest.run("echo kept > %s/file".formatted(directory));
+    killDuringCalls();
 
     start("direct", 50);
 
     assertThat(driver().list()).contains(volume.getVolumeId());
-    assertThat(driver().mount(volume, "ext4")).as("published again").isEqualTo(folder);
-    assertThat(guest.run("cat %s/file".formatted(folder))).isEqualTo("kept");
+    assertThat(driver().mount(volume, "ext4")).as("published again").isEqualTo(directory);
+    assertThat(guest.run("cat %s/file".formatted(directory))).isEqualTo("kept");
     assertRefused(Status.Code.FAILED_PRECONDITION, () -> driver().delete(volume));
     driver().unmount(volume);
     assertThat(guest.run("cat %s/file".formatted(driver().mount(volume, "ext4"))))
         .isEqualTo("kept");
     driver().unmount(volume);
     driver().delete(volume);
-    finishWork();
+    finishCalls();
   }
 }

@@ -30,8 +30,8 @@ import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Memory without labels, as it is after it was built in. Only a boot with new memory gives it, so
- * all tests share one: what a test writes to it, it removes.
+ * Memory without labels, as newly installed. It requires a boot with new memory, so all tests share
+ * one boot, and each test removes what it wrote.
  */
 @WithPmemGuest
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -39,11 +39,11 @@ import org.junit.jupiter.api.io.TempDir;
 class MemoryWithoutLabelsIT {
   private static final String CONVERT =
       "env KUBECONFIG=/run/kubeconfig "
-          + PackedProgram.CONVERSION
+          + PackagedProgram.CONVERSION
           + " -nodeid=guest -drivername=pmem-csi.intel.com"
           + " -nodeSelector='{\"storage\":\"pmem\"}'";
 
-  private static final String FOREIGN = "3f8a2c1e-5d0b-4c57-9a9e-6f1f0f6d2b11";
+  private static final String OTHER_UUID = "3f8a2c1e-5d0b-4c57-9a9e-6f1f0f6d2b11";
 
   private static final String RAW = "raw\nraw";
 
@@ -52,7 +52,7 @@ class MemoryWithoutLabelsIT {
 
   MemoryWithoutLabelsIT(PmemGuest guest) {
     this.guest = guest;
-    // as it still is in a guest that nobody has used before
+    // a new guest has unlabeled memory already
     if (!modes().equals(RAW)) {
       guest.replaceDevices();
     }
@@ -74,11 +74,12 @@ class MemoryWithoutLabelsIT {
     return guest.share().resolve("kata-" + type.text());
   }
 
-  /** An image file as it is made on a volume of that size, with one file inside. */
-  private void make(FilesystemType type, long volumeBytes, Path folder) throws IOException {
-    Path volume = folder.resolve(type.text());
-    Path mountPoint = Files.createDirectory(folder.resolve("mnt-" + type.text()));
-    Path inside = Files.createDirectory(folder.resolve("inside-" + type.text()));
+  /** Creates an image file for a volume of the given size, with one file inside. */
+  private void createImage(FilesystemType type, long volumeBytes, Path directory)
+      throws IOException {
+    Path volume = directory.resolve(type.text());
+    Path mountPoint = Files.createDirectory(directory.resolve("mnt-" + type.text()));
+    Path inside = Files.createDirectory(directory.resolve("inside-" + type.text()));
     try (RandomAccessFile file = new RandomAccessFile(volume.toFile(), "rw")) {
       file.setLength(volumeBytes);
     }
@@ -103,15 +104,14 @@ class MemoryWithoutLabelsIT {
   }
 
   /**
-   * The image files of Kata volumes as the memory of a machine, which is what the Kata runtime
-   * makes of them: the kernel itself has to like superblock and checksum.
+   * Uses image files of Kata volumes as memory of a machine, as the Kata runtime does: the kernel
+   * must accept superblock and checksum.
    */
   @Order(1)
   @Test
-  void imageFilesOfKataVolumesAreMemoryWithDaxForTheKernel(@TempDir Path folder)
-      throws IOException {
-    make(FilesystemType.EXT4, 64L << 20, folder);
-    make(FilesystemType.XFS, 512L << 20, folder);
+  void theKernelUsesKataImageFilesAsMemoryWithDax(@TempDir Path directory) throws IOException {
+    createImage(FilesystemType.EXT4, 64L << 20, directory);
+    createImage(FilesystemType.XFS, 512L << 20, directory);
 
     for (FilesystemType type : FilesystemType.values()) {
       String device = type == FilesystemType.EXT4 ? "0" : "1";
@@ -132,12 +132,12 @@ class MemoryWithoutLabelsIT {
                   .formatted(type.text(), device, device, device, device, device));
       assertThat(out.toLowerCase(Locale.ROOT).lines())
           .containsExactly("fsdax 2097152", "inside " + type.text(), "dax=always");
-      forget(device);
+      removeSuperblock(device);
     }
   }
 
-  /** Takes the superblock away that makes more of the memory than raw bytes. */
-  private void forget(String device) {
+  /** Removes the superblock, so that the namespace is raw again. */
+  private void removeSuperblock(String device) {
     guest.run(
         """
         set -e
@@ -149,7 +149,7 @@ class MemoryWithoutLabelsIT {
             .formatted(device, device));
   }
 
-  /** The patch itself is tried on a real API server elsewhere; here somebody has to take it. */
+  /** Starts a fake API server that accepts the patch; other tests use a real one. */
   private void startApi() {
     guest.run(
         """
@@ -170,20 +170,21 @@ class MemoryWithoutLabelsIT {
         """
             .replace("%%", "%"));
     guest.run(
-        "cat > /run/kubeconfig <<'EOF'\n%sEOF".formatted(PackedProgram.KUBECONFIG.formatted(8001)));
+        "cat > /run/kubeconfig <<'EOF'\n%sEOF"
+            .formatted(PackagedProgram.KUBECONFIG.formatted(8001)));
   }
 
   @Order(2)
   @Test
-  void memoryWithoutLabelsIsConvertedAndTheDriverLivesOnIt() {
+  void unlabeledMemoryIsConvertedAndUsedByTheDriver() {
     assertThat(modes()).isEqualTo(RAW);
-    PackedProgram.installConversion(guest);
+    PackagedProgram.installConversion(guest);
     startApi();
 
     GuestProgram program = guest.start("convert", CONVERT);
     await()
         .atMost(Duration.ofMinutes(5))
-        // whether it runs is a question to the guest, and slows down what is waited for
+        // each poll runs a command in the guest and slows down the conversion
         .pollInterval(Duration.ofSeconds(4))
         .until(() -> program.log().contains("the node is labelled") || !program.isRunning());
     assertThat(program.isRunning()).as(program.log()).isTrue();
@@ -216,12 +217,12 @@ class MemoryWithoutLabelsIT {
         vgremove -q -f -y ndbus0region1fsdax; pvremove -q -y /dev/pmem1
         mkfs.ext4 -q -F -U %s /dev/pmem1 16M
         """
-            .formatted(FOREIGN));
+            .formatted(OTHER_UUID));
 
     ExecResult again = guest.exec(CONVERT + " 2>&1", Duration.ofMinutes(3));
 
     assertThat(again.exitCode()).as(again.stdout()).isEqualTo(1);
     assertThat(again.stdout()).contains("ext4").contains("wipefs --all removes it");
-    assertThat(guest.run("blkid --probe -o value -s UUID /dev/pmem1")).isEqualTo(FOREIGN);
+    assertThat(guest.run("blkid --probe -o value -s UUID /dev/pmem1")).isEqualTo(OTHER_UUID);
   }
 }

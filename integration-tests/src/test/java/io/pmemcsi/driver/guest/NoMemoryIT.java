@@ -14,13 +14,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A node of the cluster that has no persistent memory, but logical volumes of somebody else, and a
- * /sys that nobody may change. The memory is taken away from the kernel, which is quicker than to
- * boot a machine that has none.
+ * A node without persistent memory, with unrelated logical volumes and a read-only /sys. The test
+ * unbinds the memory from its kernel driver, which is faster than booting another guest.
  */
 @WithPmemGuest
 class NoMemoryIT {
-  /** The kernel's driver for what the firmware says about memory. */
+  /** The kernel driver for NVDIMMs that the firmware describes. */
   private static final String NVDIMMS = "/sys/bus/acpi/drivers/nfit";
 
   private final PmemGuest guest;
@@ -31,24 +30,23 @@ class NoMemoryIT {
 
   @ParameterizedTest
   @ValueSource(strings = {"lvm", "direct"})
-  void theDriverStartsAndSaysSo(String mode) {
+  void theDriverStartsAndReportsNoCapacity(String mode) {
     assumeTrue(
         DriverInGuest.CAMPAIGN || mode.equals("lvm"),
-        "LVM, which would find volumes of others, is the hard one: direct mode is for make"
-            + " campaign");
-    String foreign = VolumeId.fromName("foreign").value();
+        "LVM mode could find unrelated volumes: direct mode is for make" + " campaign");
+    String unrelated = VolumeId.fromName("unrelated").value();
     guest.run(
         """
         set -e
-        truncate -s 64M /disk/foreign
-        loop=$(losetup --find --show /disk/foreign)
-        vgcreate --quiet foreign $loop > /dev/null
-        lvcreate --quiet --yes -Zn -Wn --size=4m --name=%s foreign > /dev/null
+        truncate -s 64M /disk/unrelated
+        loop=$(losetup --find --show /disk/unrelated)
+        vgcreate --quiet unrelated $loop > /dev/null
+        lvcreate --quiet --yes -Zn -Wn --size=4m --name=%s unrelated > /dev/null
         echo ACPI0012:00 > %s/unbind
         [ -z "$(ndctl list -R)" ]
         mount -o remount,ro /sys; rm -f /host/driver.log
         """
-            .formatted(foreign, NVDIMMS));
+            .formatted(unrelated, NVDIMMS));
     try (GuestDriver driver = GuestDriver.start(guest, mode, 100)) {
 
       assertThat(driver.capacity().getAvailableCapacity()).isZero();
@@ -65,15 +63,15 @@ class NoMemoryIT {
       List<String> log = driver.log().lines().limit(2).toList();
       assertThat(log.get(0)).contains("PMEM-CSI started.");
       assertThat(log.get(1)).contains("This node has no PMEM");
-      assertThat(driver.log()).doesNotContain(foreign);
+      assertThat(driver.log()).doesNotContain(unrelated);
     }
   }
 
   @AfterEach
-  void removeForeignGroup() {
+  void removeUnrelatedGroup() {
     guest.run(
         """
-        mount -o remount,rw /sys; vgremove --quiet -f -y foreign; losetup -D; rm -f /disk/foreign
+        mount -o remount,rw /sys; vgremove --quiet -f -y unrelated; losetup -D; rm -f /disk/unrelated
         [ -n "$(ndctl list -R)" ] || echo ACPI0012:00 > %s/bind
         """
             .formatted(NVDIMMS));

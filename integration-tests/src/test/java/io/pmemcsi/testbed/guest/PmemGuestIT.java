@@ -18,22 +18,22 @@ class PmemGuestIT {
   }
 
   @Test
-  void aCommandGivesExitCodeAndBothOutputs() {
+  void aCommandReturnsItsExitCodeAndBothOutputs() {
     ExecResult result = guest.exec("echo some text; echo a complaint >&2; exit 7");
 
     assertThat(result).isEqualTo(new ExecResult(7, "some text\n", "a complaint\n"));
   }
 
   @Test
-  void aCommandThatTakesTooLongIsEnded() {
+  void aCommandThatTimesOutIsKilled() {
     ExecResult result = guest.exec("echo before; sleep 1000", Duration.ofSeconds(2));
 
     assertThat(result).isEqualTo(new ExecResult(124, "before\n", ""));
   }
 
-  /** That they survive is what DirectDriverIT shows by a reboot and LvmDriverIT by a power cut. */
+  /** DirectDriverIT (reboot) and LvmDriverIT (power cut) test that they survive. */
   @Test
-  void volumesOfBothKindsHaveDax() {
+  void lvmAndDirectVolumesHaveDax() {
     guest.initLabels();
     assertThat(guest.run("ndctl list -R | jq length")).isEqualTo("2");
     guest.run(
@@ -54,9 +54,9 @@ class PmemGuestIT {
         mount -o dax=always /dev/group0/large /mnt/large
         mount -o dax=always $first /mnt/first
         """);
-    for (String folder : new String[] {"small", "large", "first"}) {
-      guest.run("echo %s > /mnt/%s/file".formatted(folder, folder));
-      assertThat(isDax("/mnt/" + folder + "/file")).as(folder).isTrue();
+    for (String directory : new String[] {"small", "large", "first"}) {
+      guest.run("echo %s > /mnt/%s/file".formatted(directory, directory));
+      assertThat(isDax("/mnt/" + directory + "/file")).as(directory).isTrue();
     }
     assertThat(isDax("/disk")).isFalse();
 
@@ -65,7 +65,7 @@ class PmemGuestIT {
   }
 
   @Test
-  void aProgramAnswersOverAForwardedPortUntilItIsKilled() {
+  void aProgramRespondsOnAForwardedPortUntilItIsKilled() {
     GuestProgram program =
         guest.start(
             "echo", "socat UNIX-LISTEN:/run/echo.sock,fork SYSTEM:'head -c 5 | tr a-z A-Z'");
@@ -77,7 +77,7 @@ class PmemGuestIT {
 
     program.kill();
     assertThat(program.isRunning()).isFalse();
-    assertThat(ask(port, "anybody?")).isEmpty();
+    assertThat(ask(port, "hello")).isEmpty();
   }
 
   private boolean isDax(String path) {

@@ -11,7 +11,10 @@ enum LvmFailure {
   /** LVM has answered no; nothing is running any more. */
   REFUSED,
 
-  /** LVM was killed or not started: it may have done its work, and says nothing of a group. */
+  /**
+   * LVM was killed or not started: the command may have taken effect, and the state of the group is
+   * unknown.
+   */
   NO_ANSWER;
 
   /** Exit code ECMD_FAILED of lvm2. */

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What LVM says of itself in JSON: groups with their volumes, and which devices are taken. */
+/** The JSON report of LVM: groups with their volumes, and the physical volumes. */
 record LvmReport(List<Group> groups, List<PhysicalVolume> physicalVolumes) {
   record Group(
       String name, long sizeBytes, long freeBytes, long extentBytes, List<Volume> volumes) {

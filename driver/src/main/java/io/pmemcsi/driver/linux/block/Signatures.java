@@ -103,7 +103,7 @@ public final class Signatures {
     try {
       return SignatureAreas.areBlank(device);
     } catch (IOException e) {
-      // the tool says what is wrong with the device
+      // the output of the tool has the reason
       return false;
     }
   }

@@ -1,6 +1,6 @@
 package io.pmemcsi.driver.linux.exec;
 
-/** A tool did not do its work; says which, how it ended and the last lines it printed. */
+/** A tool failed. The message has the command, how it ended and its last lines of output. */
 public final class ToolFailedException extends RuntimeException {
 
   /** How a tool can fail. */
@@ -38,23 +38,23 @@ public final class ToolFailedException extends RuntimeException {
 
   /** The program ended with a code that is not an answer. */
   public static ToolFailedException exited(Command command, CommandResult result) {
-    String said = tail(result.stderr().isBlank() ? result.stdout() : result.stderr());
+    String output = tail(result.stderr().isBlank() ? result.stdout() : result.stderr());
     return new ToolFailedException(
         Reason.EXIT_CODE,
         "\"%s\" ended with exit code %d: %s"
-            .formatted(command, result.exitCode(), said.isEmpty() ? "(no output)" : said),
+            .formatted(command, result.exitCode(), output.isEmpty() ? "(no output)" : output),
         result.exitCode(),
-        said);
+        output);
   }
 
   /** The program printed more than a caller can read. */
   static ToolFailedException printedTooMuch(Command command, int limit, CommandResult result) {
-    String said = tail(result.stdout());
+    String output = tail(result.stdout());
     return new ToolFailedException(
         Reason.OUTPUT,
-        "\"%s\" printed more than %d MiB: %s".formatted(command, limit >> 20, said),
+        "\"%s\" printed more than %d MiB: %s".formatted(command, limit >> 20, output),
         result.exitCode(),
-        said);
+        output);
   }
 
   /** The program was killed because it took too long. */

@@ -1,6 +1,6 @@
 package io.pmemcsi.driver.linux.libc;
 
-/** The error numbers that the driver tells apart; they are the same on every architecture. */
+/** The error numbers that the driver distinguishes; they are the same on every architecture. */
 public final class Errno {
 
   public static final int ENOENT = 2;

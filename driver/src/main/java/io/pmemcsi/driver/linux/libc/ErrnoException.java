@@ -2,7 +2,7 @@ package io.pmemcsi.driver.linux.libc;
 
 import java.io.IOException;
 
-/** The kernel refused a call; says which, on what, and why. */
+/** The kernel refused a call. The message has the call, its argument and the reason. */
 public final class ErrnoException extends IOException {
 
   private final int errno;

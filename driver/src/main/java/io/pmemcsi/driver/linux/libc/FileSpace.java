@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 
-/** The space that files take and that filesystems have left, which Java tells only in part. */
+/** The space that files use and that filesystems have left, which Java reports only in part. */
 public final class FileSpace {
 
   private static final int AT_FDCWD = -100;

@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Mounts and unmounts. The driver asks the kernel directly, which takes a fraction of the time that
  * starting a tool takes. Where the kernel refuses, it runs the tool: mount(8) knows options that
- * the kernel does not, and says in words what is wrong.
+ * the kernel does not, and prints a better error message.
  */
 public final class Mounts {
 

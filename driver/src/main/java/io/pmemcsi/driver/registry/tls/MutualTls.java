@@ -44,7 +44,7 @@ public final class MutualTls {
           .sessionTimeout(SESSION.toSeconds())
           .build();
     } catch (SSLException e) {
-      throw new IllegalStateException("the JDK lacks TLS 1.2, or a cipher suite of ours", e);
+      throw new IllegalStateException("the JDK lacks TLS 1.2, or a required cipher suite", e);
     }
   }
 }

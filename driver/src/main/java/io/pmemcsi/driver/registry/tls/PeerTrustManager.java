@@ -60,7 +60,9 @@ final class PeerTrustManager extends X509ExtendedTrustManager {
     checkName(chain[0]);
   }
 
-  /** Empty: clients show what they have, and the log says what was wrong with it. */
+  /**
+   * Empty: clients send the certificate that they have, and the log has the reason of a refusal.
+   */
   @Override
   public X509Certificate[] getAcceptedIssuers() {
     return new X509Certificate[0];

@@ -129,12 +129,12 @@ public final class VolumeCreator {
       return finished;
     } catch (DeviceException.Exists e) {
       if (resumed) {
-        // the command of the earlier call has ended since we checked: the device is ours
+        // the command of the earlier call has ended since the check: the driver owns the device
         throw new VolumeException.Unfinished(
             "an interrupted call has only now created the device of volume \"%s\", call CreateVolume again"
                 .formatted(volume.name()));
       }
-      // created by another program between our check and our command: not ours to remove
+      // created by another program between check and command: the driver does not own it
       ledger.remove(volume.id());
       throw e;
     } catch (RuntimeException e) {

@@ -96,7 +96,7 @@ public final class VolumeDeleter {
     List<String> unavailable = manager.unavailablePools();
     if (!unavailable.isEmpty()) {
       throw new VolumeException.PreconditionFailed(
-          "the device of volume %s is not found, it may be in %s, which is not readable: enable what is disabled, restart the driver where that is said, and delete the volume then"
+          "the device of volume %s is not found, it may be in %s, which is not readable: enable what is disabled, restart the driver if required, then delete the volume"
               .formatted(volume.id(), String.join(", ", unavailable)));
     }
   }

@@ -33,8 +33,8 @@ class DirectDevicesTest {
   }
 
   @Test
-  void theLargestVolumeIsSmallerThanWhatIsFreeWhenThatIsInPieces() {
-    tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
+  void fragmentationReducesTheMaximumVolumeSize() {
+    tools.respond("ndctl list", recorded("ndctl/fragmented.json"));
 
     Capacity capacity = devices.capacity();
 
@@ -47,7 +47,7 @@ class DirectDevicesTest {
 
   @Test
   void aDisabledRegionCountsForTheTotalOnly() {
-    tools.answer("ndctl list", recorded("ndctl/region-disabled.json"));
+    tools.respond("ndctl list", recorded("ndctl/region-disabled.json"));
 
     assertThat(devices.capacity().managed()).isEqualTo(2L << 30);
     assertThat(devices.capacity().total()).isEqualTo(4L << 30);
@@ -55,15 +55,15 @@ class DirectDevicesTest {
 
   @Test
   void aDisabledRegionMayHideAVolume() {
-    tools.answer("ndctl list", recorded("ndctl/region-disabled.json"));
+    tools.respond("ndctl list", recorded("ndctl/region-disabled.json"));
 
     assertThat(devices.unavailablePools()).containsExactly("region0");
     assertThat(devices.exists(NEW)).isFalse();
   }
 
   @Test
-  void volumesAreTheNamespacesWithANameButNotThoseOfVolumeGroups() {
-    tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
+  void namedNamespacesOutsideOfVolumeGroupsAreVolumes() {
+    tools.respond("ndctl list", recorded("ndctl/fragmented.json"));
 
     assertThat(devices.list())
         .extracting(Device::path)
@@ -73,10 +73,10 @@ class DirectDevicesTest {
   }
 
   @Test
-  void aVolumeIsMadeWithRoomForTheBookkeepingAndReportedAsTheKernelShowsIt() {
+  void aVolumeIsCreatedWithRoomForMetadataAndReportedAsTheKernelShowsIt() {
     String before = recorded("ndctl/fragmented.json");
-    tools.answer("ndctl list", before);
-    tools.answer("ndctl list", before.replace("aaa" + HASH, NEW.value()));
+    tools.respond("ndctl list", before);
+    tools.respond("ndctl list", before.replace("aaa" + HASH, NEW.value()));
 
     Device device = devices.create(NEW, 256L << 20, AccessModel.APP_DIRECT);
 
@@ -92,8 +92,8 @@ class DirectDevicesTest {
   @Test
   void theNextRegionIsTriedWhenTheFirstFails() {
     String before = recorded("ndctl/labels-no-namespaces.json");
-    tools.answer("ndctl list", before).answer("ndctl list", before);
-    tools.answer(
+    tools.respond("ndctl list", before).respond("ndctl list", before);
+    tools.respond(
         "ndctl list", recorded("ndctl/fragmented.json").replace("aaa" + HASH, NEW.value()));
     tools.fail("ndctl create-namespace --bus=ndbus0 --region=region0", "No space left on device");
 
@@ -112,10 +112,10 @@ class DirectDevicesTest {
   }
 
   @Test
-  void aNamespaceThatWasSwitchedOffIsSwitchedOnWhenItIsWanted() {
+  void aDisabledNamespaceIsEnabledOnUse() {
     String on = recorded("ndctl/fragmented.json");
-    tools.answer("ndctl list", on.replace("\"blockdev\":\"pmem0\"", "\"state\":\"disabled\""));
-    tools.answer("ndctl list", on);
+    tools.respond("ndctl list", on.replace("\"blockdev\":\"pmem0\"", "\"state\":\"disabled\""));
+    tools.respond("ndctl list", on);
 
     assertThat(devices.find(AAA)).isPresent();
 
@@ -124,7 +124,7 @@ class DirectDevicesTest {
 
   @Test
   void aSecondVolumeOfTheSameIdIsRefused() {
-    tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
+    tools.respond("ndctl list", recorded("ndctl/fragmented.json"));
 
     assertThatThrownBy(() -> devices.create(AAA, 1, AccessModel.APP_DIRECT))
         .isInstanceOf(DeviceException.Exists.class)
@@ -134,8 +134,8 @@ class DirectDevicesTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1207959552L - (20L << 20) + 1, 1L << 50, Long.MAX_VALUE})
-  void whatDoesNotFitIsRefusedWithTheLargestPossibleSize(long size) {
-    tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
+  void aTooLargeVolumeIsRefusedWithTheMaximumSize(long size) {
+    tools.respond("ndctl list", recorded("ndctl/fragmented.json"));
 
     assertThatThrownBy(() -> devices.create(NEW, size, AccessModel.APP_DIRECT))
         .isInstanceOf(DeviceException.NotEnoughSpace.class)
@@ -145,8 +145,8 @@ class DirectDevicesTest {
   }
 
   @Test
-  void deletingWhatIsNotThereDoesNothing() {
-    tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
+  void deletingAnUnknownVolumeDoesNothing() {
+    tools.respond("ndctl list", recorded("ndctl/fragmented.json"));
 
     devices.delete(NEW, true);
 
@@ -154,11 +154,11 @@ class DirectDevicesTest {
   }
 
   @Test
-  void aNamespaceWithoutItsStructureIsRemovedOnlyIfNobodyHasItOpen() {
+  void aRawNamespaceIsRemovedOnlyIfItCanBeOpenedExclusively() {
     String list = recorded("ndctl/fragmented.json");
     int name = list.indexOf("aaa" + HASH);
     int mode = list.lastIndexOf("\"mode\":\"fsdax\"", name);
-    tools.answer(
+    tools.respond(
         "ndctl list",
         list.substring(0, mode) + list.substring(mode).replaceFirst("\"fsdax\"", "\"raw\""));
 
@@ -170,8 +170,8 @@ class DirectDevicesTest {
   }
 
   @Test
-  void volumesDoNotGrow() {
-    tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
+  void volumesCannotBeExpanded() {
+    tools.respond("ndctl list", recorded("ndctl/fragmented.json"));
 
     assertThat(devices.expand(AAA, 262144000).sizeBytes()).isEqualTo(262144000);
     assertThatThrownBy(() -> devices.expand(AAA, 262144001))

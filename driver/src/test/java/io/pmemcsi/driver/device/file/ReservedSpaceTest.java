@@ -55,7 +55,7 @@ class ReservedSpaceTest {
   }
 
   @Test
-  void whatWasWrittenCountsWhenAllFilesAreExaminedAgain() throws IOException {
+  void writtenBytesCountAfterAllFilesAreExaminedAgain() throws IOException {
     files.add(file("a", 8 * MIB, 0));
     space.sum();
     file("a", 8 * MIB, (int) (2 * MIB));

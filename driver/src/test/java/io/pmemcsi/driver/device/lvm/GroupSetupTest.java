@@ -35,7 +35,7 @@ class GroupSetupTest {
 
   private final RecordedTools tools = new RecordedTools();
   private final Set<Path> blank = new HashSet<>();
-  @TempDir Path folder;
+  @TempDir Path directory;
 
   @ParameterizedTest(name = "{0} % with {1} MiB there and a gap of {2} MiB: {3} MiB")
   @CsvSource({
@@ -51,7 +51,7 @@ class GroupSetupTest {
     "33, 0, 2048, 672",
     "100, 0, 0, 0",
   })
-  void aNamespaceMakesUpForWhatIsMissing(
+  void aNamespaceProvidesTheMissingPercentage(
       int percentage, long thereMiB, long gapMiB, long expectedMiB) {
     Region region = region(thereMiB * MIB, gapMiB * MIB);
 
@@ -62,10 +62,10 @@ class GroupSetupTest {
   void emptyRegionsGetANamespaceAndAGroupEach() {
     String empty = recorded("ndctl/labels-no-namespaces.json");
     String one = withGroupNamespace(empty, 0);
-    tools.answer("ndctl list", empty);
-    tools.answer("ndctl list", one);
-    tools.answer("ndctl list", withGroupNamespace(one, 1));
-    tools.answer("pvs", recorded("lvm/pvs-none.json"));
+    tools.respond("ndctl list", empty);
+    tools.respond("ndctl list", one);
+    tools.respond("ndctl list", withGroupNamespace(one, 1));
+    tools.respond("pvs", recorded("lvm/pvs-none.json"));
 
     setup().prepare(50, new Eraser((_, _, _) -> {}));
 
@@ -85,13 +85,13 @@ class GroupSetupTest {
   }
 
   @Test
-  void aStartThatWasKilledBeforeItWipedANamespaceIsMadeGood() throws IOException {
+  void aNamespaceThatAKilledStartDidNotWipeIsWiped() throws IOException {
     UUID uuid = fresh().record();
-    Path namespace = Files.createDirectories(folder.resolve("sys/namespace0.0"));
+    Path namespace = Files.createDirectories(directory.resolve("sys/namespace0.0"));
     Files.writeString(namespace.resolve("uuid"), uuid + "\n");
     String one = withGroupNamespace(recorded("ndctl/labels-no-namespaces.json"), 0);
-    tools.answer("ndctl list", withGroupNamespace(one, 1));
-    tools.answer("pvs", pvs("pmem1"));
+    tools.respond("ndctl list", withGroupNamespace(one, 1));
+    tools.respond("pvs", pvs("pmem1"));
 
     setup().prepare(50, new Eraser((_, _, _) -> {}));
 
@@ -103,7 +103,7 @@ class GroupSetupTest {
   }
 
   @Test
-  void aNamespaceThatIsStillBeingMadeForAStartThatWasKilledIsWaitedFor() throws Exception {
+  void theStartWaitsForTheOrphanedCreationOfANamespace() throws Exception {
     UUID uuid = fresh().record();
     Process tool =
         new ProcessBuilder("sh", "-c", "read line", "sh", Ndctl.uuidOption(uuid)).start();
@@ -112,24 +112,24 @@ class GroupSetupTest {
           .isInstanceOf(FatalException.class)
           .hasMessageContaining(uuid.toString());
     } finally {
-      tool.getOutputStream().close(); // what it waits for
+      tool.getOutputStream().close(); // the tool waits for the end of its input
       tool.waitFor();
     }
     assertThat(tools.changes()).isEmpty();
     assertThat(fresh().recorded()).containsExactly(uuid);
   }
 
-  /** Wiping it again would take a member from a group that may have volumes by now. */
+  /** Wiping it again would destroy a physical volume of a group that may have volumes. */
   @ParameterizedTest
   @CsvSource({"pmem0, 0", "pmem1, 1"})
-  void aStartThatWasKilledWhenTheNamespaceWasWipedDoesNotWipeItAgain(String member, int changes)
+  void aNamespaceThatAKilledStartWipedIsNotWipedAgain(String member, int changes)
       throws IOException {
     UUID uuid = fresh().record();
     fresh().wiped(uuid);
-    Path namespace = Files.createDirectories(folder.resolve("sys/namespace0.0"));
+    Path namespace = Files.createDirectories(directory.resolve("sys/namespace0.0"));
     Files.writeString(namespace.resolve("uuid"), uuid + "\n");
-    tools.answer("ndctl list", withGroupNamespace(recorded("ndctl/labels-no-namespaces.json"), 0));
-    tools.answer("pvs", pvs(member));
+    tools.respond("ndctl list", withGroupNamespace(recorded("ndctl/labels-no-namespaces.json"), 0));
+    tools.respond("pvs", pvs(member));
 
     setup().prepare(1, new Eraser((_, _, _) -> {}));
 
@@ -141,11 +141,11 @@ class GroupSetupTest {
   }
 
   @Test
-  void aGroupThatCannotBeMadeLeavesTheNoteThatTheNamespaceIsNew() {
+  void aFailedGroupCreationKeepsThePendingNamespaceRecord() {
     String empty = recorded("ndctl/labels-no-namespaces.json");
-    tools.answer("ndctl list", empty);
-    tools.answer("ndctl list", withGroupNamespace(withGroupNamespace(empty, 0), 1));
-    tools.answer("pvs", recorded("lvm/pvs-none.json"));
+    tools.respond("ndctl list", empty);
+    tools.respond("ndctl list", withGroupNamespace(withGroupNamespace(empty, 0), 1));
+    tools.respond("pvs", recorded("lvm/pvs-none.json"));
     tools.fail("vgcreate", "I/O error");
 
     assertThatThrownBy(() -> setup().prepare(50, new Eraser((_, _, _) -> {})))
@@ -154,11 +154,11 @@ class GroupSetupTest {
     assertThat(fresh().recorded()).isNotEmpty().allMatch(fresh()::isWiped);
   }
 
-  /** A damaged group looks like this; a new one in its place would be the end of its volumes. */
+  /** A damaged group looks like this; a new group would destroy its volumes. */
   @Test
-  void whatIsNeitherNewNorBlankNorInAGroupIsNeverPutIntoOne() {
-    tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
-    tools.answer("pvs", recorded("lvm/pvs-none.json"));
+  void aNamespaceWithDataIsNeverAddedToAGroup() {
+    tools.respond("ndctl list", recorded("ndctl/fragmented.json"));
+    tools.respond("pvs", recorded("lvm/pvs-none.json"));
 
     assertThatThrownBy(() -> setup().prepare(50, new Eraser((_, _, _) -> {})))
         .isInstanceOf(FatalException.class)
@@ -167,11 +167,11 @@ class GroupSetupTest {
     assertThat(tools.changes()).noneMatch(change -> change.startsWith("vg"));
   }
 
-  /** As a start of the original leaves it that was killed before it made the group. */
+  /** The original driver leaves it if it was killed before it created the group. */
   @Test
   void aBlankNamespaceOfUnknownOriginIsUsed() {
-    tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
-    tools.answer("pvs", recorded("lvm/pvs-none.json"));
+    tools.respond("ndctl list", recorded("ndctl/fragmented.json"));
+    tools.respond("pvs", recorded("lvm/pvs-none.json"));
     blank.add(Path.of("/dev/pmem1"));
 
     setup().prepare(1, new Eraser((_, _, _) -> {}));
@@ -181,9 +181,9 @@ class GroupSetupTest {
   }
 
   @Test
-  void aNamespaceThatWasNeverFinishedIsRemoved() throws IOException {
+  void anIncompleteNamespaceIsRemoved() throws IOException {
     UUID uuid = fresh().record();
-    Path namespace = Files.createDirectories(folder.resolve("sys/namespace0.0"));
+    Path namespace = Files.createDirectories(directory.resolve("sys/namespace0.0"));
     Files.writeString(namespace.resolve("uuid"), uuid + "\n");
     Files.writeString(namespace.resolve("alt_name"), "pmem-csi\n");
     Files.writeString(namespace.resolve("size"), "1073741824\n");
@@ -191,8 +191,8 @@ class GroupSetupTest {
         withGroupNamespace(recorded("ndctl/labels-no-namespaces.json"), 0)
             .replaceFirst(
                 "\"mode\":\"fsdax\",\"size\":\\d+", "\"mode\":\"raw\",\"size\":1073741824");
-    tools.answer("ndctl list", half);
-    tools.answer("pvs", recorded("lvm/pvs-none.json"));
+    tools.respond("ndctl list", half);
+    tools.respond("pvs", recorded("lvm/pvs-none.json"));
 
     setup().prepare(1, new Eraser((_, _, _) -> {}));
 
@@ -203,8 +203,8 @@ class GroupSetupTest {
   @Test
   void anAuditWipesNothing() {
     fresh().record();
-    tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
-    tools.answer("pvs", recorded("lvm/pvs-none.json"));
+    tools.respond("ndctl list", recorded("ndctl/fragmented.json"));
+    tools.respond("pvs", recorded("lvm/pvs-none.json"));
 
     setup().prepare(0, new Eraser((_, _, _) -> {}));
 
@@ -214,17 +214,17 @@ class GroupSetupTest {
 
   @Test
   void aDisabledRegionMayHideAVolume() {
-    tools.answer("ndctl list", recorded("ndctl/region-disabled.json"));
-    tools.answer("pvs", recorded("lvm/pvs.json"));
-    tools.answer("lvm fullreport", recorded("lvm/fullreport.json"));
+    tools.respond("ndctl list", recorded("ndctl/region-disabled.json"));
+    tools.respond("pvs", recorded("lvm/pvs.json"));
+    tools.respond("lvm fullreport", recorded("lvm/fullreport.json"));
 
     assertThat(setup().prepare(0, new Eraser((_, _, _) -> {})).unavailablePools())
         .containsExactly("region0");
   }
 
-  /** The groups in use are chosen at the start: one that comes later is not looked into. */
+  /** The driver selects its groups at the start and does not read groups that appear later. */
   @Test
-  void aRegionThatIsEnabledAfterTheStartMayHideAVolumeUntilTheNextOne() {
+  void aRegionThatIsEnabledAfterTheStartMayHideAVolumeUntilTheNextStart() {
     String disabled =
         recorded("ndctl/region-disabled.json")
             .replace("region1", "regionX")
@@ -232,9 +232,9 @@ class GroupSetupTest {
             .replace("regionX", "region0");
     String enabled = disabled.replace("\"state\":\"disabled\",\n        \"pers", "\"pers");
     assertThat(enabled).isNotEqualTo(disabled);
-    tools.answer("ndctl list", disabled).answer("ndctl list", enabled);
-    tools.answer("pvs", pvs("pmem0")).answer("pvs", pvs("pmem0", "pmem1"));
-    tools.answer("lvm fullreport", recorded("lvm/fullreport.json"));
+    tools.respond("ndctl list", disabled).respond("ndctl list", enabled);
+    tools.respond("pvs", pvs("pmem0")).respond("pvs", pvs("pmem0", "pmem1"));
+    tools.respond("lvm fullreport", recorded("lvm/fullreport.json"));
 
     assertThat(setup().prepare(0, new Eraser((_, _, _) -> {})).unavailablePools())
         .containsExactly("region1 (used only after a restart of the driver)");
@@ -242,30 +242,30 @@ class GroupSetupTest {
 
   @Test
   void aDisabledNamespaceOfAGroupMayHideAVolume() {
-    tools.answer(
+    tools.respond(
         "ndctl list",
         recorded("ndctl/fragmented.json")
             .replace("\"blockdev\":\"pmem1\"", "\"state\":\"disabled\""));
-    tools.answer("pvs", recorded("lvm/pvs-none.json"));
+    tools.respond("pvs", recorded("lvm/pvs-none.json"));
 
     assertThat(setup().prepare(0, new Eraser((_, _, _) -> {})).unavailablePools())
         .containsExactly("namespace1.0 (disabled)");
   }
 
   @Test
-  void whereAllGroupsAreInUseNothingIsHidden() {
-    tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
-    tools.answer("pvs", recorded("lvm/pvs.json"));
-    tools.answer("lvm fullreport", recorded("lvm/fullreport.json"));
+  void noPoolIsUnavailableIfAllGroupsAreInUse() {
+    tools.respond("ndctl list", recorded("ndctl/fragmented.json"));
+    tools.respond("pvs", recorded("lvm/pvs.json"));
+    tools.respond("lvm fullreport", recorded("lvm/fullreport.json"));
 
     assertThat(setup().prepare(0, new Eraser((_, _, _) -> {})).unavailablePools()).isEmpty();
   }
 
   @Test
-  void lookingChangesNothing() {
-    tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
-    tools.answer("pvs", recorded("lvm/pvs.json"));
-    tools.answer("lvm fullreport", recorded("lvm/fullreport.json"));
+  void readingTheStateChangesNothing() {
+    tools.respond("ndctl list", recorded("ndctl/fragmented.json"));
+    tools.respond("pvs", recorded("lvm/pvs.json"));
+    tools.respond("lvm fullreport", recorded("lvm/fullreport.json"));
 
     Capacity capacity = setup().prepare(0, new Eraser((_, _, _) -> {})).capacity();
 
@@ -274,8 +274,8 @@ class GroupSetupTest {
   }
 
   @Test
-  void noMemoryIsNoFailure() {
-    tools.answer("pvs", recorded("lvm/pvs-none.json"));
+  void aNodeWithoutMemoryIsNotAFailure() {
+    tools.respond("pvs", recorded("lvm/pvs-none.json"));
 
     LvmDevices devices = setup().prepare(100, new Eraser((_, _, _) -> {}));
 
@@ -285,8 +285,8 @@ class GroupSetupTest {
   }
 
   @Test
-  void aNamespaceThatCannotBeMadeIsToldWithTheToolSWords() {
-    tools.answer("ndctl list", recorded("ndctl/labels-no-namespaces.json"));
+  void aFailedNamespaceCreationIsReportedWithTheMessageOfTheTool() {
+    tools.respond("ndctl list", recorded("ndctl/labels-no-namespaces.json"));
     tools.fail("ndctl create-namespace", "failed to create namespace: Read-only file system");
 
     assertThatThrownBy(() -> setup().prepare(100, new Eraser((_, _, _) -> {})))
@@ -295,11 +295,11 @@ class GroupSetupTest {
   }
 
   private GroupSetup setup() {
-    Ndctl ndctl = new Ndctl(tools, new NamespaceAttributes(folder.resolve("sys")));
+    Ndctl ndctl = new Ndctl(tools, new NamespaceAttributes(directory.resolve("sys")));
     return new GroupSetup(ndctl, tools, fresh(), blank::contains);
   }
 
-  /** The devices' answer when each is in the group of its region, which has the same number. */
+  /** The output of pvs if each device is in the group of the region with the same number. */
   static String pvs(String... devices) {
     return Stream.of(devices)
         .map(
@@ -310,7 +310,7 @@ class GroupSetupTest {
   }
 
   private PendingNamespaces fresh() {
-    return new PendingNamespaces(folder, new DurableFiles());
+    return new PendingNamespaces(directory, new DurableFiles());
   }
 
   private static String withGroupNamespace(String json, int region) {
@@ -322,15 +322,15 @@ class GroupSetupTest {
             .formatted(region, region));
   }
 
-  private static Region region(long ours, long gap) {
+  private static Region region(long ownedBytes, long gap) {
     Namespace there =
         new Namespace(
             "namespace0.0",
             "",
             Ndctl.GROUP_NAMESPACE,
             NamespaceMode.FSDAX,
-            ours,
-            NamespaceMode.FSDAX.usableBytes(ours),
+            ownedBytes,
+            NamespaceMode.FSDAX.usableBytes(ownedBytes),
             Optional.empty());
     return new Region(
         "ndbus0", "region0", 2048 * MIB, gap, gap, 16 * MIB, true, true, false, List.of(there));

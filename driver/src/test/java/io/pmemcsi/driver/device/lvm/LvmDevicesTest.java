@@ -34,14 +34,14 @@ class LvmDevicesTest {
   private static final VolumeId NEW = new VolumeId("new" + HASH);
 
   private final RecordedTools tools =
-      new RecordedTools().answer("lvm fullreport", recorded("lvm/fullreport.json"));
+      new RecordedTools().respond("lvm fullreport", recorded("lvm/fullreport.json"));
   private final LvmDevices devices = devices(tools);
 
   private static LvmDevices devices(CommandRunner runner) {
     return new LvmDevices(
         runner,
         new Eraser((_, _, _) -> {}),
-        List.of("ndbus0region1fsdax", "foreign"),
+        List.of("ndbus0region1fsdax", "data"),
         4L << 30,
         List::of);
   }
@@ -70,12 +70,12 @@ class LvmDevicesTest {
     tools.fail("lvcreate --yes -Zn -Wn --size=4194304b --name=" + NEW + " ndbus0", "I/O error");
 
     assertThat(devices.create(NEW, 0, AccessModel.APP_DIRECT).path())
-        .isEqualTo(Path.of("/dev/foreign/" + NEW));
+        .isEqualTo(Path.of("/dev/data/" + NEW));
   }
 
   @Test
-  void whatAToolHasMadeThatFailedInTheEndIsNotMadeASecondTime() {
-    tools.answer(
+  void aVolumeCreatedByAFailedCommandIsNotCreatedTwice() {
+    tools.respond(
         "lvm fullreport", recorded("lvm/fullreport.json").replace(AAA.value(), NEW.value()));
     tools.fail("lvcreate", "device-mapper: reload ioctl failed");
 
@@ -85,9 +85,9 @@ class LvmDevicesTest {
     assertThat(tools.changes()).as("tried in one group only").hasSize(1);
   }
 
-  /** Recorded from LVM 2.03; somebody has made it since LVM was last asked. */
+  /** Recorded from LVM 2.03; another program created the volume since the last report. */
   @Test
-  void aVolumeOfTheSameNameThatSomebodyElseHasJustMadeIsRefused() {
+  void aVolumeThatAnotherProgramCreatedConcurrentlyIsRefused() {
     tools.fail(
         "lvcreate",
         "  Logical Volume \"%s\" already exists in volume group \"ndbus0region1fsdax\""
@@ -99,7 +99,7 @@ class LvmDevicesTest {
   }
 
   @Test
-  void aToolThatWasKilledIsNotTriedInTheNextGroup() {
+  void aKilledCommandIsNotRetriedInTheNextGroup() {
     List<String> started = new ArrayList<>();
     CommandRunner hanging =
         command -> {
@@ -116,11 +116,12 @@ class LvmDevicesTest {
   }
 
   @Test
-  void aVolumeInUseIsFoundWhileACommandForAnotherOneHangs(@TempDir Path folder) throws Exception {
-    Path node = Files.createFile(folder.resolve("device"));
+  void aVolumeInUseIsFoundWhileACommandForAnotherOneHangs(@TempDir Path directory)
+      throws Exception {
+    Path node = Files.createFile(directory.resolve("device"));
     RecordedTools active =
         new RecordedTools()
-            .answer(
+            .respond(
                 "lvm fullreport",
                 recorded("lvm/fullreport.json")
                     .replace("/dev/ndbus0region1fsdax/" + AAA, node.toString()));
@@ -160,7 +161,7 @@ class LvmDevicesTest {
   }
 
   @Test
-  void theWordsOfTheToolReachTheCaller() {
+  void theMessageOfTheToolReachesTheCaller() {
     tools.fail("lvcreate", "device-mapper: reload ioctl failed");
 
     assertThatThrownBy(() -> devices.create(NEW, 0, AccessModel.APP_DIRECT))
@@ -170,7 +171,7 @@ class LvmDevicesTest {
 
   @ParameterizedTest
   @ValueSource(longs = {943718401, 1L << 50, Long.MAX_VALUE})
-  void whatDoesNotFitIsRefusedWithTheLargestPossibleSize(long size) {
+  void aTooLargeVolumeIsRefusedWithTheMaximumSize(long size) {
     assertThatThrownBy(() -> devices.create(NEW, size, AccessModel.APP_DIRECT))
         .isInstanceOf(DeviceException.NotEnoughSpace.class)
         .hasMessageContaining(Long.toString(size))
@@ -186,14 +187,14 @@ class LvmDevicesTest {
   }
 
   @Test
-  void anInactiveVolumeIsActivatedWhenItIsWanted() {
+  void anInactiveVolumeIsActivatedOnUse() {
     assertThat(devices.find(BBB)).isPresent();
 
     assertThat(tools.changes()).containsExactly("lvchange --activate=y ndbus0region1fsdax/" + BBB);
   }
 
   @Test
-  void askingWhetherThereIsAVolumeChangesNothing() {
+  void checkingWhetherAVolumeExistsChangesNothing() {
     assertThat(devices.exists(BBB)).isTrue();
     assertThat(devices.exists(NEW)).isFalse();
 
@@ -201,14 +202,14 @@ class LvmDevicesTest {
   }
 
   @Test
-  void deletingWhatIsNotThereDoesNothing() {
+  void deletingAnUnknownVolumeDoesNothing() {
     devices.delete(NEW, true);
 
     assertThat(tools.changes()).isEmpty();
   }
 
   @Test
-  void aVolumeGrowsAsFarAsItsGroupAllows() {
+  void aVolumeIsExpandedAsFarAsItsGroupAllows() {
     assertThatThrownBy(() -> devices.expand(AAA, 104857600 + 943718400L + 1))
         .isInstanceOf(DeviceException.NotEnoughSpace.class)
         .hasMessageContaining(Long.toString(104857600 + 943718400L));
@@ -219,7 +220,7 @@ class LvmDevicesTest {
     assertThat(tools.changes()).contains("lvextend --size=109051904b ndbus0region1fsdax/" + AAA);
   }
 
-  /** One name that LVM does not know fails the question for all. */
+  /** LVM fails the whole report if one group does not exist. */
   private LvmDevices oneGroupHasVanished() {
     String whole = recorded("lvm/fullreport.json");
     String first = whole.substring(0, whole.lastIndexOf("\"vg\": [")).strip();
@@ -227,21 +228,21 @@ class LvmDevicesTest {
     return devices(
         command -> {
           if (command.toString().startsWith("lvm fullreport")) {
-            CommandResult answer =
-                command.toString().endsWith(" foreign")
-                    ? new CommandResult(5, "", "  Volume group \"foreign\" not found")
+            CommandResult result =
+                command.toString().endsWith(" data")
+                    ? new CommandResult(5, "", "  Volume group \"data\" not found")
                     : new CommandResult(0, report, "");
-            if (answer.exitCode() != 0) {
-              throw ToolFailedException.exited(command, answer);
+            if (result.exitCode() != 0) {
+              throw ToolFailedException.exited(command, result);
             }
-            return answer;
+            return result;
           }
           return tools.run(command);
         });
   }
 
   @Test
-  void aGroupThatHasVanishedDoesNotBlockTheOthers() {
+  void aMissingGroupDoesNotBlockTheOthers() {
     LvmDevices rest = oneGroupHasVanished();
 
     assertThat(rest.list()).extracting(Device::id).containsExactly(AAA, BBB);
@@ -251,17 +252,17 @@ class LvmDevicesTest {
   }
 
   @Test
-  void aVolumeThatMayBeInAGroupThatHasVanishedIsNotTakenForDeleted() {
+  void aVolumeThatMayBeInAMissingGroupIsNotReportedAsDeleted() {
     LvmDevices rest = oneGroupHasVanished();
 
-    assertThat(rest.unavailablePools()).containsExactly("foreign (LVM cannot read it)");
+    assertThat(rest.unavailablePools()).containsExactly("data (LVM cannot read it)");
     assertThatThrownBy(() -> rest.delete(NEW, false))
         .isInstanceOf(DeviceException.ToolFailed.class)
-        .hasMessageContaining("it may be in foreign, which LVM cannot read");
+        .hasMessageContaining("it may be in data, which LVM cannot read");
   }
 
   @Test
-  void whereNoGroupCanBeReadLvmItselfIsToBlame() {
+  void ifNoGroupCanBeReadTheFailureOfLvmIsReported() {
     RecordedTools broken = new RecordedTools().fail("lvm fullreport", "  No space left on device");
 
     assertThatThrownBy(() -> devices(broken).list())

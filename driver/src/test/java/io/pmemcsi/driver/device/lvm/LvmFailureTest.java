@@ -22,7 +22,7 @@ class LvmFailureTest {
         "5 | device-mapper: reload ioctl failed | REFUSED",
         "3 | already exists in volume group is not an option | REFUSED",
       })
-  void anAnswerIsRecognisedByExitCodeAndMessage(int exit, String message, LvmFailure expected) {
+  void aFailureIsClassifiedByExitCodeAndMessage(int exit, String message, LvmFailure expected) {
     assertThat(
             LvmFailure.classify(
                 ToolFailedException.exited(LVCREATE, new CommandResult(exit, "", message))))
@@ -30,7 +30,7 @@ class LvmFailureTest {
   }
 
   @Test
-  void aCommandThatWasKilledHasNotAnswered() {
+  void aKilledCommandIsClassifiedAsNoAnswer() {
     assertThat(LvmFailure.classify(ToolFailedException.timedOut(LVCREATE, "already exists")))
         .isEqualTo(LvmFailure.NO_ANSWER);
     assertThat(LvmFailure.classify(ToolFailedException.cancelled(LVCREATE)))

@@ -19,7 +19,7 @@ class LvmReportTest {
   void groupsHaveTheirOwnVolumes() throws Exception {
     LvmReport report = LvmReport.parse(recorded("lvm/fullreport.json"));
 
-    Path folder = Path.of("/dev/ndbus0region1fsdax");
+    Path directory = Path.of("/dev/ndbus0region1fsdax");
     assertThat(report.groups())
         .containsExactly(
             new Group(
@@ -28,9 +28,9 @@ class LvmReportTest {
                 943718400,
                 4194304,
                 List.of(
-                    new Volume(AAA, folder.resolve(AAA), 104857600),
-                    new Volume(BBB, folder.resolve(BBB), 4194304))),
-            new Group("foreign", 260046848, 260046848, 4194304, List.of()));
+                    new Volume(AAA, directory.resolve(AAA), 104857600),
+                    new Volume(BBB, directory.resolve(BBB), 4194304))),
+            new Group("data", 260046848, 260046848, 4194304, List.of()));
   }
 
   @Test
@@ -41,10 +41,10 @@ class LvmReportTest {
   }
 
   @Test
-  void devicesKnowTheirGroup() throws Exception {
+  void physicalVolumesHaveTheirGroup() throws Exception {
     assertThat(LvmReport.parse(recorded("lvm/pvs.json")).physicalVolumes())
         .containsExactlyInAnyOrder(
-            new PhysicalVolume(Path.of("/dev/pmem0"), "foreign"),
+            new PhysicalVolume(Path.of("/dev/pmem0"), "data"),
             new PhysicalVolume(Path.of("/dev/pmem1"), "ndbus0region1fsdax"));
     assertThat(LvmReport.parse(recorded("lvm/pvs-none.json")).physicalVolumes()).isEmpty();
   }
@@ -74,10 +74,10 @@ class LvmReportTest {
   }
 
   @Test
-  void whatIsRememberedFollowsTheChanges() throws Exception {
+  void cachedGroupsFollowChanges() throws Exception {
     Groups before =
         new Groups(LvmReport.parse(recorded("lvm/fullreport.json")).groups(), List.of());
-    Volume added = new Volume("new", Path.of("/dev/foreign/new"), 8388608);
+    Volume added = new Volume("new", Path.of("/dev/data/new"), 8388608);
 
     Groups more = before.with(before.all().get(1), added);
     Groups again = more.without(more.find("new").orElseThrow());

@@ -20,11 +20,11 @@ class RawConversionTest {
 
   @Test
   void rawNamespacesOfAllRegionsAreConvertedAndPutIntoGroups() {
-    tools.answer("ndctl list", RAW).answer("ndctl list", CONVERTED);
+    tools.respond("ndctl list", RAW).respond("ndctl list", CONVERTED);
     tools
-        .answer("pvs", NO_GROUPS)
-        .answer("pvs", NO_GROUPS)
-        .answer("pvs", GroupSetupTest.pvs("pmem0", "pmem1"));
+        .respond("pvs", NO_GROUPS)
+        .respond("pvs", NO_GROUPS)
+        .respond("pvs", GroupSetupTest.pvs("pmem0", "pmem1"));
 
     assertThat(conversion.convert()).isEqualTo(2);
 
@@ -41,9 +41,9 @@ class RawConversionTest {
   }
 
   @Test
-  void whatAnInterruptedConversionLeftIsFinished() {
-    tools.answer("ndctl list", CONVERTED);
-    tools.answer("pvs", GroupSetupTest.pvs("pmem0"));
+  void anInterruptedConversionIsFinished() {
+    tools.respond("ndctl list", CONVERTED);
+    tools.respond("pvs", GroupSetupTest.pvs("pmem0"));
 
     assertThat(conversion.convert()).isEqualTo(2);
 
@@ -53,19 +53,19 @@ class RawConversionTest {
 
   @Test
   void aSecondRunChangesNothing() {
-    tools.answer("ndctl list", CONVERTED);
-    tools.answer("pvs", GroupSetupTest.pvs("pmem0", "pmem1"));
+    tools.respond("ndctl list", CONVERTED);
+    tools.respond("pvs", GroupSetupTest.pvs("pmem0", "pmem1"));
 
     assertThat(conversion.convert()).isEqualTo(2);
     assertThat(tools.changes()).isEmpty();
   }
 
   @Test
-  void aNamespaceOfOursIsLeftToTheDriver() {
-    tools.answer(
+  void aNamespaceOfTheDriverIsSkipped() {
+    tools.respond(
         "ndctl list",
         CONVERTED.replace("\"sector_size\":512,", "\"sector_size\":512,\"name\":\"pmem-csi\","));
-    tools.answer("pvs", NO_GROUPS);
+    tools.respond("pvs", NO_GROUPS);
 
     assertThat(conversion.convert()).isZero();
     assertThat(tools.changes()).isEmpty();
@@ -73,19 +73,19 @@ class RawConversionTest {
 
   /** Volumes of device mode direct are named by their id, and others have names of their own. */
   @Test
-  void aNamespaceWithAnotherNameIsSomebodysVolume() {
-    tools.answer("ndctl list", recorded("ndctl/fragmented.json"));
-    tools.answer("pvs", GroupSetupTest.pvs("pmem1"));
+  void aNamespaceWithAnotherNameIsTreatedAsAVolume() {
+    tools.respond("ndctl list", recorded("ndctl/fragmented.json"));
+    tools.respond("pvs", GroupSetupTest.pvs("pmem1"));
 
     assertThat(conversion.convert()).isZero();
     assertThat(tools.changes()).isEmpty();
   }
 
-  /** Recorded from LVM 2.03, which nobody has told to wipe what it finds. */
+  /** Recorded from LVM 2.03, which asks before it wipes a signature. */
   @Test
   void aNamespaceThatWasNotRawAndHoldsAFilesystemIsRefused() {
-    tools.answer("ndctl list", CONVERTED);
-    tools.answer("pvs", NO_GROUPS);
+    tools.respond("ndctl list", CONVERTED);
+    tools.respond("pvs", NO_GROUPS);
     tools.fail(
         "vgcreate",
         "WARNING: ext4 signature detected on /dev/pmem0 at offset 1080. Wipe it? [y/n]: [n]\n"
@@ -100,10 +100,10 @@ class RawConversionTest {
   }
 
   @Test
-  void emptyNamespacesAndOtherModesAreLeftAloneAndNothingToUseIsFatal() {
-    tools.answer("ndctl list", recorded("ndctl/labels-no-namespaces.json"));
-    tools.answer("ndctl list", RAW.replace("\"raw\"", "\"devdax\""));
-    tools.answer("pvs", NO_GROUPS);
+  void emptyNamespacesAndOtherModesAreSkippedAndNoUsableNamespaceIsFatal() {
+    tools.respond("ndctl list", recorded("ndctl/labels-no-namespaces.json"));
+    tools.respond("ndctl list", RAW.replace("\"raw\"", "\"devdax\""));
+    tools.respond("pvs", NO_GROUPS);
 
     assertThatThrownBy(conversion::convert)
         .isInstanceOf(FatalException.class)
@@ -114,15 +114,15 @@ class RawConversionTest {
 
   @Test
   void aNodeWithoutMemoryIsFatal() {
-    tools.answer("pvs", NO_GROUPS);
+    tools.respond("pvs", NO_GROUPS);
 
     assertThatThrownBy(conversion::convert).isInstanceOf(FatalException.class);
   }
 
   @Test
   void aFailureStopsAtTheFailingNamespace() {
-    tools.answer("ndctl list", RAW);
-    tools.answer("pvs", NO_GROUPS);
+    tools.respond("ndctl list", RAW);
+    tools.respond("pvs", NO_GROUPS);
     tools.fail("ndctl create-namespace", "namespace0.0: failed to reconfigure");
 
     assertThatThrownBy(conversion::convert)

@@ -21,14 +21,14 @@ class WritableSysTest {
   private final RecordedTools tools = new RecordedTools();
 
   @Test
-  void nothingIsDoneWhereItIsWritable() {
+  void aWritableSysIsNotMountedAgain() {
     WritableSys.ensure(tools, () -> MountTable.parse(WRITABLE), true);
 
     assertThat(tools.changes()).isEmpty();
   }
 
   @Test
-  void theHostSOwnIsPutInItsPlace() {
+  void aReadOnlySysIsReplacedByThatOfTheHost() {
     WritableSys.ensure(
         tools,
         () -> MountTable.parse(tools.changes().isEmpty() ? READ_ONLY : READ_ONLY + WRITABLE),
@@ -38,14 +38,14 @@ class WritableSysTest {
   }
 
   @Test
-  void withoutTheHostSOwnThereIsNoWay() {
+  void aReadOnlySysWithoutThatOfTheHostIsFatal() {
     assertThatThrownBy(() -> WritableSys.ensure(tools, () -> MountTable.parse(READ_ONLY), false))
         .isInstanceOf(FatalException.class)
         .hasMessageContaining("/host-sys");
   }
 
   @Test
-  void itIsNeededWhereThereIsARegion(@TempDir Path devices) throws IOException {
+  void aRegionIsDetected(@TempDir Path devices) throws IOException {
     assertThat(WritableSys.hasRegion(devices)).isFalse();
     assertThat(WritableSys.hasRegion(devices.resolve("no-such-bus"))).isFalse();
 

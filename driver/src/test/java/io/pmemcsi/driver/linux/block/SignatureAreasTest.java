@@ -14,10 +14,10 @@ class SignatureAreasTest {
 
   private static final long SIZE = 4L << 20;
 
-  @TempDir Path folder;
+  @TempDir Path directory;
 
   private Path device(long size, long written) throws IOException {
-    Path file = folder.resolve("device");
+    Path file = directory.resolve("device");
     try (RandomAccessFile device = new RandomAccessFile(file.toFile(), "rw")) {
       device.setLength(size);
       if (written >= 0) {

@@ -17,10 +17,10 @@ class SignaturesTest {
 
   private static final Path DEVICE = Path.of("/dev/x");
 
-  @TempDir private Path folder;
+  @TempDir private Path directory;
 
   @Test
-  void aFilesystemIsToldWithItsUuid() {
+  void aFilesystemIsReportedWithItsUuid() {
     assertThat(
             Signatures.parse(
                 """
@@ -35,28 +35,28 @@ class SignaturesTest {
   }
 
   @Test
-  void aPartitionTableIsSomething() {
+  void aPartitionTableIsASignature() {
     assertThat(Signatures.parse("DEVNAME=/dev/loop0\nPTTYPE=dos\n"))
         .contains(new Found.Signature("dos", ""));
   }
 
   @Test
-  void exitCodeTwoMeansNothingWhereTheDeviceCanBeRead() throws IOException {
-    Path readable = Files.write(folder.resolve("device"), new byte[] {1, 2, 3});
+  void exitCodeTwoMeansNoSignatureIfTheDeviceIsReadable() throws IOException {
+    Path readable = Files.write(directory.resolve("device"), new byte[] {1, 2, 3});
 
     assertThat(new Signatures(_ -> new CommandResult(2, "", "")).probe(readable))
         .isEqualTo(new Found.Nothing());
   }
 
   @Test
-  void aDeviceThatCannotBeReadIsNotAnEmptyOne() {
+  void anUnreadableDeviceIsNotEmpty() {
     assertThat(new Signatures(_ -> new CommandResult(2, "", "")).probe(DEVICE))
         .isInstanceOf(Found.Unreadable.class)
         .hasToString("a device that cannot be read: /dev/x: no such file or directory");
   }
 
   @Test
-  void contradictingSignaturesAreNeverTakenForNothing() {
+  void contradictingSignaturesAreNotTreatedAsNone() {
     Signatures signatures =
         new Signatures(
             command -> {

@@ -22,12 +22,12 @@ class BoundedOutputTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 49, 50, 51, 99, 100})
-  void upToTheLimitAllIsKept(int length) throws IOException {
+  void outputUpToTheLimitIsKept(int length) throws IOException {
     assertThat(read(digits(length), 100)).isEqualTo(new BoundedOutput.Text(digits(length), 0));
   }
 
   @Test
-  void beyondTheLimitBeginningAndEndAreKept() throws IOException {
+  void outputBeyondTheLimitKeepsItsBeginningAndEnd() throws IOException {
     BoundedOutput.Text text = read(digits(20_003), 100);
 
     assertThat(text.omittedBytes()).isEqualTo(19_903);

@@ -21,7 +21,7 @@ class ProcessRunnerTest {
   private final CommandRunner runner = new ProcessRunner();
 
   @Test
-  void bothOutputsAndTheExitCodeComeBack() {
+  void bothOutputsAndTheExitCodeAreReturned() {
     CommandResult result =
         runner.run(Command.of("sh", "-c", "echo out; echo err >&2; exit 2").alsoAccepting(2));
 
@@ -29,7 +29,7 @@ class ProcessRunnerTest {
   }
 
   @Test
-  void muchOutputDoesNotBlockTheTool() {
+  void largeOutputDoesNotBlockTheTool() {
     CommandResult result = runner.run(Command.of("sh", "-c", "seq 1 200000; seq 1 200000 >&2"));
 
     assertThat(result.stdout()).endsWith("200000\n");
@@ -60,7 +60,7 @@ class ProcessRunnerTest {
   }
 
   @Test
-  void aToolThatPrintsMoreThanCanBeReadHasFailed() {
+  void aToolThatPrintsMoreThanTheLimitFails() {
     ToolFailedException failure =
         failureOf(Command.of("sh", "-c", "head -c 200000000 /dev/zero | tr '\\0' x"));
 
@@ -70,7 +70,7 @@ class ProcessRunnerTest {
   }
 
   @Test
-  void anExitCodeThatIsNoAnswerTellsCommandCodeAndComplaint() {
+  void anUnexpectedExitCodeIsReportedWithCommandAndStderr() {
     ToolFailedException failure =
         failureOf(Command.of("sh", "-c", "echo no such thing >&2; exit 7"));
 
@@ -91,14 +91,14 @@ class ProcessRunnerTest {
   }
 
   @Test
-  void aProgramThatMayNotBeRunIsToldFromAMissingOne() {
+  void aProgramThatIsNotExecutableIsDistinguishedFromAMissingOne() {
     assertThat(failureOf(Command.of("/etc/passwd")))
         .hasMessageStartingWith("cannot run passwd: ")
         .hasMessageContaining("Permission denied");
   }
 
   @Test
-  void aToolThatTakesTooLongIsKilledWithItsChildren(@TempDir Path dir) throws Exception {
+  void aToolThatTimesOutIsKilledWithItsChildren(@TempDir Path dir) throws Exception {
     ToolFailedException failure = failureOf(sleeper(dir).within(Duration.ofSeconds(2)));
 
     assertThat(failure.reason()).isEqualTo(Reason.TIMEOUT);
@@ -106,8 +106,8 @@ class ProcessRunnerTest {
   }
 
   @Test
-  void aToolThatLeavesSomebodyBehindWhoHoldsItsOutputTakesTooLongToo() {
-    // more than a pipe holds, and a pause: whoever reads is surely waiting for more in the end
+  void aToolWhoseChildKeepsItsOutputOpenTimesOut() {
+    // more than a pipe holds, then a pause: the reader blocks on the open pipe
     String script = "head -c 200000 /dev/zero; sleep 1; sleep 10 &";
     Command leaving = Command.of("sh", "-c", script).within(Duration.ofSeconds(3));
 
@@ -138,7 +138,7 @@ class ProcessRunnerTest {
   }
 
   @Test
-  void toolsThatTakeLongDoNotKeepOthersFromRunning() throws Exception {
+  void slowToolsDoNotBlockOthers() throws Exception {
     Cancellation calls = new Cancellation();
     List<CompletableFuture<ToolFailedException>> slow = new ArrayList<>();
     for (int i = 0; i < 2 * Runtime.getRuntime().availableProcessors(); i++) {

@@ -12,11 +12,11 @@ import org.junit.jupiter.api.io.TempDir;
 
 class FileSpaceTest {
 
-  @TempDir Path folder;
+  @TempDir Path directory;
 
   @Test
   void onlyWrittenBlocksCount() throws IOException {
-    Path file = folder.resolve("sparse");
+    Path file = directory.resolve("sparse");
     try (RandomAccessFile sparse = new RandomAccessFile(file.toFile(), "rw")) {
       sparse.setLength(64 << 20);
       long before = FileSpace.allocatedBytes(file);
@@ -29,7 +29,7 @@ class FileSpaceTest {
 
   @Test
   void allocatedSpaceIsTakenAtOnce() throws IOException {
-    Path file = Files.createFile(folder.resolve("allocated"));
+    Path file = Files.createFile(directory.resolve("allocated"));
 
     FileSpace.allocate(file, 8 << 20);
 
@@ -39,17 +39,17 @@ class FileSpaceTest {
 
   @Test
   void aFilesystemIsMeasuredAsJavaMeasuresIt() throws IOException {
-    FileSpace.Filesystem measured = FileSpace.of(folder);
+    FileSpace.Filesystem measured = FileSpace.of(directory);
 
-    assertThat(measured.totalBytes()).isEqualTo(Files.getFileStore(folder).getTotalSpace());
+    assertThat(measured.totalBytes()).isEqualTo(Files.getFileStore(directory).getTotalSpace());
     assertThat(measured.freeInodes()).isBetween(1L, measured.inodes());
     assertThat(measured.availableBytes()).isBetween(1L, measured.freeBytes());
   }
 
   @Test
-  void aFileThatIsGoneIsNamed() {
-    assertThatThrownBy(() -> FileSpace.allocatedBytes(folder.resolve("gone")))
+  void aMissingFileIsNamed() {
+    assertThatThrownBy(() -> FileSpace.allocatedBytes(directory.resolve("missing")))
         .isInstanceOf(IOException.class)
-        .hasMessageContaining("gone: No such file or directory (error number 2)");
+        .hasMessageContaining("missing: No such file or directory (error number 2)");
   }
 }

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Loop devices of the real kernel; losetup says what it sees of them. */
+/** Loop devices of the real kernel; verified with losetup. */
 class LoopDevicesIT {
 
   private static final long MIB = 1 << 20;
@@ -101,7 +101,7 @@ class LoopDevicesIT {
   }
 
   @Test
-  void aDeviceHasItsFileAgainWhateverTheFileIsCalledNow() throws IOException {
+  void theDeviceOfARenamedFileIsFound() throws IOException {
     Path file = file("a", MIB);
     Path device = loops.attach(file, 0);
     Path renamed = Files.move(file, file.resolveSibling("b"));
@@ -122,7 +122,7 @@ class LoopDevicesIT {
   }
 
   @Test
-  void aDeviceThatAnotherProgramReusedIsNotTakenForTheOldOne() throws IOException {
+  void aDeviceReusedByAnotherProgramIsNotMistakenForTheOldOne() throws IOException {
     Path file = file("a", MIB);
     Path device = loops.attach(file, 0);
     runner.run(Command.of("losetup", "--detach", device.toString()));
@@ -144,7 +144,7 @@ class LoopDevicesIT {
   }
 
   @Test
-  void theLifeOfADeviceExaminesNoOtherDevice() throws IOException {
+  void theLifecycleOfADeviceExaminesNoOtherDevice() throws IOException {
     Path file = file("a", MIB);
 
     assertThat(loops.of(file)).isEmpty();
@@ -169,7 +169,7 @@ class LoopDevicesIT {
   }
 
   @Test
-  void devicesThatAreAttachedAtTheSameTimeAreDifferent() throws Exception {
+  void concurrentlyAttachedDevicesAreDifferent() throws Exception {
     List<Thread> threads = new ArrayList<>();
     for (int i = 0; i < 8; i++) {
       Path file = file("file-" + i, MIB);

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Bind mounts as pods get them: made in the driver's mount namespace, seen in the one of the node.
+ * Bind mounts for pods: created in the mount namespace of the driver, visible in that of the node.
  */
 class BindMountIT {
 
@@ -151,7 +151,7 @@ class BindMountIT {
     assertThat(onTheNode(second).orElseThrow().options()).contains("ro", "nosuid");
   }
 
-  /** A user of the node made it; nothing that the driver does depends on it. */
+  /** A user of the node created it; the driver does not depend on it. */
   @Test
   void aMountWithANameThatIsNotTextIsReadWithAllOthers() throws IOException {
     runner.run(

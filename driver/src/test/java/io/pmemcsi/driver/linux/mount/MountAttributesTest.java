@@ -9,18 +9,18 @@ import org.junit.jupiter.api.Test;
 class MountAttributesTest {
 
   @Test
-  void optionsAreBits() {
+  void optionsBecomeAttributeBits() {
     assertThat(MountAttributes.of(List.of("ro", "nosuid", "nodev", "noexec", "nosymfollow")))
         .isEqualTo(new MountAttributes(0x20000f, 0));
   }
 
   @Test
-  void theLastOfTwoContradictingOptionsCounts() {
+  void theLastOfTwoContradictingOptionsWins() {
     assertThat(MountAttributes.of(List.of("noexec", "exec"))).isEqualTo(new MountAttributes(0, 8));
     assertThat(MountAttributes.of(List.of("exec", "noexec"))).isEqualTo(new MountAttributes(8, 8));
   }
 
-  /** The kernel refuses a new way to keep access times unless the old one is cleared. */
+  /** The kernel refuses a new access time mode unless the old one is cleared. */
   @Test
   void accessTimesReplaceEachOther() {
     assertThat(MountAttributes.of(List.of("noatime", "strictatime")))
@@ -29,7 +29,7 @@ class MountAttributesTest {
   }
 
   @Test
-  void optionsOfTheFilesystemStayWithIt() {
+  void filesystemOptionsAreNotMountAttributes() {
     assertThat(MountAttributes.perMountOptions(List.of("dax=always", "ro", "discard", "noatime")))
         .containsExactly("ro", "noatime");
   }

@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class MountOptionsTest {
 
   @Test
-  void someAreBitsAndTheOthersAreForTheFilesystem() {
+  void optionsAreSplitIntoFlagsAndFilesystemOptions() {
     assertThat(MountOptions.of(List.of("ro", "noatime", "dax=always", "defaults", "discard")))
         .isEqualTo(new MountOptions(1 | 1024, "dax=always,discard"));
   }
@@ -37,7 +37,7 @@ class MountOptionsTest {
   }
 
   @Test
-  void theLastWordCounts() {
+  void theLastOptionWins() {
     assertThat(MountOptions.of(List.of("ro", "nosuid", "rw"))).isEqualTo(new MountOptions(2, ""));
   }
 }

@@ -23,7 +23,7 @@ class MountTableTest {
           """);
 
   @Test
-  void theLastMountAtAPathCounts() {
+  void theLastMountAtAPathWins() {
     assertThat(TABLE.at(Path.of("/pods/twice")).orElseThrow().number()).hasToString("7:2");
   }
 
@@ -43,7 +43,7 @@ class MountTableTest {
     assertThat(TABLE.of(new DeviceNumber(259, 3))).hasSize(2);
   }
 
-  /** Any user may mount such a thing; the tables of drivers that know only text break on it. */
+  /** Any user may create such a mount; a parser that expects UTF-8 fails on it. */
   @Test
   void namesThatAreNotTextAreReadAndShownAsNumbers() {
     byte[] line =
@@ -77,19 +77,19 @@ class MountTableTest {
   }
 
   @Test
-  void whatIsNotMountedIsNotFound() {
+  void aPathThatIsNotMountedIsNotFound() {
     assertThat(TABLE.at(Path.of("/pods"))).isEmpty();
   }
 
   @Test
-  void brokenLinesAreNamed() {
+  void malformedLinesAreNamed() {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> MountTable.parse("24 27 0:6 / /dev rw").entries())
         .withMessageContaining("24 27");
   }
 
   @Test
-  void theRealTableIsUnderstood() {
+  void theTableOfTheRunningKernelIsParsed() {
     assertThat(MountTable.read().at(Path.of("/proc"))).isPresent();
   }
 }

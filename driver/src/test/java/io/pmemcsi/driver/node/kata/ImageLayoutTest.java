@@ -27,7 +27,7 @@ class ImageLayoutTest {
   }
 
   @Test
-  void theSuperblockStandsBehindThePartitionTable() {
+  void theSuperblockFollowsThePartitionTable() {
     byte[] header = ImageLayout.header(512L << 20);
     ByteBuffer bytes = ByteBuffer.wrap(header).order(ByteOrder.LITTLE_ENDIAN);
 

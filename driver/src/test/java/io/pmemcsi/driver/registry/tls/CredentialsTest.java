@@ -39,12 +39,12 @@ class CredentialsTest {
     assertThat(second.own().chain()).containsExactly(renewed.certificate());
     assertThat(credentials.byAlias(second.alias())).isSameAs(second);
     assertThat(credentials.byAlias(first.alias()))
-        .as("a handshake that has begun ends with what it began with")
+        .as("a handshake in progress keeps its certificate")
         .isSameAs(first);
   }
 
   @Test
-  void aKeyThatDoesNotBelongToTheCertificateDoesNotReplaceWhatWorks() throws IOException {
+  void aKeyThatDoesNotMatchItsCertificateDoesNotReplaceValidCredentials() throws IOException {
     Credentials credentials = Credentials.open(files);
     Credentials.Generation first = credentials.latest();
 
@@ -63,7 +63,7 @@ class CredentialsTest {
   }
 
   @Test
-  void filesThatCannotBeUsedAtTheStartAreNamedWithTheirFlags() throws IOException {
+  void unusableFilesAtTheStartAreNamedWithTheirFlags() throws IOException {
     Files.writeString(files.key(), "no key");
 
     assertThatExceptionOfType(FatalException.class)

@@ -10,7 +10,7 @@ class PeerNamesTest {
   private final Certificates authority = new Certificates("pmem-registry");
 
   @Test
-  void dnsNamesCountAndTheCommonNameBesideThemDoesNot() {
+  void dnsNamesTakePrecedenceOverTheCommonName() {
     assertThat(
             PeerNames.of(authority.issue("CN=pmem-registry", "pmem-node-controller").certificate()))
         .contains("pmem-node-controller")
@@ -18,7 +18,7 @@ class PeerNamesTest {
   }
 
   @Test
-  void theCommonNameCountsWithoutDnsNames() {
+  void theCommonNameIsUsedWithoutDnsNames() {
     assertThat(PeerNames.of(authority.authority())).containsExactly("pmem-registry");
   }
 }

@@ -37,7 +37,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A tool outlives the driver that started it: what it makes then is still the driver's own. */
+/** A tool may outlive the driver that started it: the driver still owns what the tool creates. */
 class ResumedCreationTest {
   private static final VolumeId ID = VolumeId.fromName("slow");
   private static final SizeRange SIZE = new SizeRange(104857600, 0);
@@ -45,8 +45,8 @@ class ResumedCreationTest {
   private static final String AFTER =
       BEFORE.replace("aaa-09ee4ba0d6cf4c5ad0a9da5e7a12be5c2a7e4dd8b7a83d3b21e3d3b5", ID.value());
 
-  @TempDir Path folder;
-  private final Set<VolumeId> beingMade = new HashSet<>();
+  @TempDir Path directory;
+  private final Set<VolumeId> beingCreated = new HashSet<>();
   private final RecordedTools tools = new RecordedTools();
   private Ledger ledger;
   private Devices devices;
@@ -59,17 +59,17 @@ class ResumedCreationTest {
         new LvmDevices(
             tools,
             new Eraser((_, _, _) -> {}),
-            List.of("ndbus0region1fsdax", "foreign"),
+            List.of("ndbus0region1fsdax", "data"),
             4L << 30,
             List::of);
-    ledger = Ledger.open(folder.resolve("state"), new DurableFiles());
+    ledger = Ledger.open(directory.resolve("state"), new DurableFiles());
     devices =
         new Devices(
             lvm,
             mode -> {
               throw new IllegalStateException("there is no mode " + mode);
             },
-            beingMade::contains);
+            beingCreated::contains);
     Volumes volumes = new Volumes(ledger, devices, new VolumeLocks());
     creator = new VolumeCreator(volumes, ledger, devices, new Signatures(tools));
     deleter =
@@ -93,8 +93,8 @@ class ResumedCreationTest {
             new VolumeState.Creating()));
   }
 
-  private void theToolEndsBetweenOurLookAndOurCommand() {
-    tools.answer("lvm fullreport", BEFORE).answer("lvm fullreport", AFTER);
+  private void theToolExitsBetweenListingAndCreation() {
+    tools.respond("lvm fullreport", BEFORE).respond("lvm fullreport", AFTER);
     tools.fail(
         "lvcreate",
         "  Logical Volume \"%s\" already exists in volume group \"ndbus0region1fsdax\""
@@ -111,26 +111,26 @@ class ResumedCreationTest {
   }
 
   @Test
-  void aStartKeepsTheRecordWhileTheToolIsAtWorkAndDropsItAfterwards() {
-    tools.answer("lvm fullreport", BEFORE);
+  void aStartKeepsTheRecordWhileTheToolRunsAndRemovesItAfterwards() {
+    tools.respond("lvm fullreport", BEFORE);
     interrupted();
-    beingMade.add(ID);
+    beingCreated.add(ID);
 
     assertThat(start().open())
         .extracting(AuditReport.Finding::kind, AuditReport.Finding::volume)
         .contains(tuple(AuditReport.Kind.UNFINISHED_CREATE, ID));
     assertThat(ledger.find(ID)).isPresent();
 
-    beingMade.clear();
+    beingCreated.clear();
     start();
     assertThat(ledger.find(ID)).isEmpty();
   }
 
   @Test
-  void nothingIsMadeOrForgottenWhileTheToolIsAtWork() {
-    tools.answer("lvm fullreport", BEFORE);
+  void nothingIsCreatedOrRemovedWhileTheToolRuns() {
+    tools.respond("lvm fullreport", BEFORE);
     interrupted();
-    beingMade.add(ID);
+    beingCreated.add(ID);
 
     assertAborted(this::create);
     assertAborted(() -> deleter.delete(ID.value()));
@@ -140,9 +140,9 @@ class ResumedCreationTest {
   }
 
   @Test
-  void whatTheToolHasMadeSinceTheLastLookIsUsed() {
-    tools.answer("lvm fullreport", BEFORE).answer("lvm fullreport", AFTER);
-    devices.measure(); // remembers that there is no such device
+  void aDeviceThatTheToolCreatedSinceTheLastListingIsUsed() {
+    tools.respond("lvm fullreport", BEFORE).respond("lvm fullreport", AFTER);
+    devices.measure(); // caches that there is no such device
     interrupted();
 
     assertThat(create().sizeBytes()).isEqualTo(SIZE.requiredBytes());
@@ -151,11 +151,11 @@ class ResumedCreationTest {
 
   @Test
   void aToolThatCouldNotBeKilledKeepsItsRecord() {
-    tools.answer("lvm fullreport", BEFORE);
+    tools.respond("lvm fullreport", BEFORE);
     tools.fail("lvcreate", "device-mapper: reload ioctl failed");
-    beingMade.add(ID);
+    beingCreated.add(ID);
 
-    // with another code nobody would call again
+    // with another code the CO would not retry
     assertAborted(this::create);
 
     assertThat(ledger.find(ID).map(VolumeRecord::state)).contains(new VolumeState.Creating());
@@ -163,7 +163,7 @@ class ResumedCreationTest {
 
   @Test
   void theDeviceOfAnInterruptedCallIsKeptAndTheNextCallFinishesIt() {
-    theToolEndsBetweenOurLookAndOurCommand();
+    theToolExitsBetweenListingAndCreation();
     interrupted();
 
     assertAborted(this::create);
@@ -175,8 +175,8 @@ class ResumedCreationTest {
   }
 
   @Test
-  void aDeviceThatSomebodyElseHasMadeMeanwhileIsNot() {
-    theToolEndsBetweenOurLookAndOurCommand();
+  void aDeviceThatAnotherProgramCreatedConcurrentlyIsNotUsed() {
+    theToolExitsBetweenListingAndCreation();
 
     assertThatThrownBy(this::create).isInstanceOf(DeviceException.Exists.class);
 

@@ -39,9 +39,9 @@ class VolumesTest {
         throw new AssertionError("no tool is needed: " + command);
       };
 
-  @TempDir private Path folder;
+  @TempDir private Path directory;
 
-  /** Devices that nobody can use. */
+  /** Devices that are plain files. */
   private final class PlainFiles implements DeviceManager {
 
     private final Set<VolumeId> there = ConcurrentHashMap.newKeySet();
@@ -80,7 +80,7 @@ class VolumesTest {
     public Device create(VolumeId id, long sizeBytes, AccessModel accessModel) {
       there.add(id);
       try {
-        return new Device(id, Files.createFile(folder.resolve("device")), sizeBytes);
+        return new Device(id, Files.createFile(directory.resolve("device")), sizeBytes);
       } catch (IOException e) {
         throw new IllegalStateException(e);
       }
@@ -102,7 +102,7 @@ class VolumesTest {
     }
   }
 
-  /** Holds up the first write. */
+  /** Blocks the first write. */
   private static final class SlowFiles implements StateFiles {
 
     private final StateFiles real = new DurableFiles();
@@ -137,10 +137,10 @@ class VolumesTest {
   }
 
   @Test
-  void aVolumeIsNotDeletedWhileItIsMadeAlthoughItIsNotInTheLedgerYet() throws Exception {
+  void aVolumeIsNotDeletedDuringItsCreationEvenIfItIsNotInTheLedgerYet() throws Exception {
     SlowFiles files = new SlowFiles();
     PlainFiles manager = new PlainFiles();
-    Ledger ledger = Ledger.open(folder.resolve("state"), files);
+    Ledger ledger = Ledger.open(directory.resolve("state"), files);
     VolumeLocks locks = new VolumeLocks();
     Devices devices = new Devices(manager, _ -> manager);
     Volumes volumes = new Volumes(ledger, devices, locks);
@@ -168,7 +168,7 @@ class VolumesTest {
     creation.join();
     deletion.join();
 
-    // a deletion that did not wait has found nothing to delete
+    // a deletion that did not wait would find nothing to delete
     assertThat(ledger.records()).isEmpty();
     assertThat(manager.there).isEmpty();
     assertThat(locks.size()).isZero();

@@ -39,19 +39,19 @@ class LedgerTest {
           new VolumeState.Legacy());
 
   @TempDir private Path parent;
-  private Path folder;
+  private Path directory;
 
   @BeforeEach
   void choose() {
-    folder = parent.resolve("state");
+    directory = parent.resolve("state");
   }
 
   private Ledger open() {
-    return Ledger.open(folder, new DurableFiles());
+    return Ledger.open(directory, new DurableFiles());
   }
 
   @Test
-  void anEntryIsThereAfterARestart() {
+  void anEntrySurvivesARestart() {
     open().add(ENTRY);
 
     assertThat(open().find(ID)).contains(ENTRY);
@@ -61,28 +61,28 @@ class LedgerTest {
   void anEntryIsOneLineOfJsonThatOnlyItsOwnerReads() throws IOException {
     open().add(ENTRY);
 
-    Path file = folder.resolve(ID + ".json");
+    Path file = directory.resolve(ID + ".json");
     assertThat(file)
         .hasContent(
             "{\"id\":\"%s\",\"size\":9007199254740993,\"parameters\":{\"deviceMode\":\"lvm\",\"eraseafter\":\"true\",\"name\":\"pvc-1\",\"persistencyModel\":\"normal\"}}\n"
                 .formatted(ID));
     assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
         .isEqualTo("rw-------");
-    assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(folder)))
+    assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(directory)))
         .isEqualTo("rwxr-x---");
   }
 
   @Test
-  void anEntryOfTheOriginalDriverIsUnderstood() throws IOException {
-    Files.createDirectory(folder);
+  void anEntryOfTheOriginalDriverIsRead() throws IOException {
+    Files.createDirectory(directory);
     Files.writeString(
-        folder.resolve("pvc-84-95bcf28c30817baa69f91446f3a9a729dfc638e7c9e4f66801efcf92.json"),
+        directory.resolve("pvc-84-95bcf28c30817baa69f91446f3a9a729dfc638e7c9e4f66801efcf92.json"),
         """
         {"id":"pvc-84-95bcf28c30817baa69f91446f3a9a729dfc638e7c9e4f66801efcf92","size":8388608,\
         "parameters":{"deviceMode":"direct","eraseafter":"false","kataContainers":"true",\
         "name":"pvc-84236392-ccc8-4746-af67-04afe231a9a5","persistencyModel":"normal"}}
         """);
-    Files.createDirectory(folder.resolve("mount"));
+    Files.createDirectory(directory.resolve("mount"));
 
     VolumeRecord entry = open().records().iterator().next();
 
@@ -112,7 +112,7 @@ class LedgerTest {
   void aDamagedEntryBlocksOneVolumeAndStaysForInspection(String content) throws IOException {
     open().add(ENTRY);
     VolumeId other = VolumeId.fromName("pvc-2");
-    Path file = folder.resolve(other + ".json");
+    Path file = directory.resolve(other + ".json");
     Files.writeString(file, content.replace("ID", other.value()));
 
     Ledger ledger = open();
@@ -127,7 +127,7 @@ class LedgerTest {
   void aDamagedContentsRecordBlocksItsVolume() throws IOException {
     Ledger ledger = open();
     ledger.add(ENTRY.withState(VolumeState.Blank.wiped()));
-    Files.writeString(folder.resolve("contents").resolve(ID + ".json"), "{\"state\":\"bl");
+    Files.writeString(directory.resolve("contents").resolve(ID + ".json"), "{\"state\":\"bl");
 
     assertThat(open().find(ID)).isEmpty();
     assertThat(open().damage(ID)).isPresent();
@@ -135,7 +135,7 @@ class LedgerTest {
 
   @ParameterizedTest
   @MethodSource("allContents")
-  void whatIsOnADeviceIsKnownAfterARestart(VolumeState contents) {
+  void theVolumeStateSurvivesARestart(VolumeState contents) {
     open().setState(open().add(ENTRY), contents);
 
     assertThat(open().find(ID)).contains(ENTRY.withState(contents));
@@ -165,8 +165,8 @@ class LedgerTest {
 
     assertThat(open().records()).isEmpty();
     assertThat(open().orphanedStates()).isEmpty();
-    try (Stream<Path> left = Files.list(folder)) {
-      assertThat(left).containsExactly(folder.resolve("contents"));
+    try (Stream<Path> left = Files.list(directory)) {
+      assertThat(left).containsExactly(directory.resolve("contents"));
     }
   }
 
@@ -174,7 +174,7 @@ class LedgerTest {
   void aVolumeOfAnEarlierReleaseHasNoStateFile() {
     Ledger ledger = open();
     VolumeRecord volume = ledger.add(ENTRY);
-    Path file = folder.resolve("contents").resolve(ID + ".json");
+    Path file = directory.resolve("contents").resolve(ID + ".json");
     assertThat(file).doesNotExist();
 
     VolumeRecord deleting = ledger.setState(volume, new VolumeState.Deleting());
@@ -190,16 +190,16 @@ class LedgerTest {
     Ledger ledger = open();
     ledger.add(ENTRY.withState(new VolumeState.Creating()));
     assertThat(ledger.orphanedStates()).isEmpty();
-    assertThat(folder.resolve(ID + ".json").toFile().delete()).isTrue();
+    assertThat(directory.resolve(ID + ".json").toFile().delete()).isTrue();
 
     assertThat(open().orphanedStates()).containsExactly(ID);
     assertThat(open().find(ID)).isEmpty();
   }
 
   @Test
-  void aTemporaryFileOfACrashIsNoObstacle() throws IOException {
-    Files.createDirectory(folder);
-    Files.writeString(folder.resolve(ID + ".json.tmp"), "{\"id\":");
+  void aTemporaryFileOfACrashIsIgnored() throws IOException {
+    Files.createDirectory(directory);
+    Files.writeString(directory.resolve(ID + ".json.tmp"), "{\"id\":");
 
     Ledger ledger = open();
     ledger.add(ENTRY);
@@ -226,7 +226,7 @@ class LedgerTest {
   }
 
   @Test
-  void manyThreadsWriteAtOnce() throws InterruptedException {
+  void manyThreadsWriteConcurrently() throws InterruptedException {
     Ledger ledger = open();
     List<Thread> threads = new ArrayList<>();
     for (int i = 0; i < 20; i++) {
@@ -250,28 +250,28 @@ class LedgerTest {
   }
 
   @Test
-  void theParentOfTheStateFolderMustExist() {
-    folder = parent.resolve("missing").resolve("state");
+  void theParentOfTheStateDirectoryMustExist() {
+    directory = parent.resolve("missing").resolve("state");
 
     assertThatExceptionOfType(StateException.class)
         .isThrownBy(this::open)
         .withMessage(
             "directory %s does not exist: create it for the state directory, or name another one"
                 + " with -statePath",
-            folder.getParent());
+            directory.getParent());
   }
 
   @Test
-  void aLookAtAStateFolderThatIsNotThereSaysSoAndMakesNone() {
+  void readingAMissingStateDirectoryFailsAndDoesNotCreateIt() {
     assertThatExceptionOfType(StateException.class)
-        .isThrownBy(() -> Ledger.openForReading(folder))
-        .withMessageStartingWith("directory " + folder + " does not exist");
-    assertThat(folder).doesNotExist();
+        .isThrownBy(() -> Ledger.openForReading(directory))
+        .withMessageStartingWith("directory " + directory + " does not exist");
+    assertThat(directory).doesNotExist();
   }
 
   @Test
-  void aFileIsNoStateFolder() throws IOException {
-    Files.writeString(folder, "");
+  void aFileIsNotAStateDirectory() throws IOException {
+    Files.writeString(directory, "");
 
     assertThatExceptionOfType(StateException.class).isThrownBy(this::open);
   }

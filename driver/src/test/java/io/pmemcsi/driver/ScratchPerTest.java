@@ -9,29 +9,30 @@ import java.io.IOException;
 import java.nio.file.Files;
 import org.junit.jupiter.api.AfterEach;
 
-/** A folder for each test, which starts its drivers in it, and a look for leaks at the end. */
-abstract class OwnScratch {
+/** A directory per test, in which the test starts its drivers, and a check for leaks afterwards. */
+abstract class ScratchPerTest {
 
   final Scratch scratch = new Scratch();
 
   @AfterEach
-  void lookForLeaks() throws IOException {
+  void assertNoLeaks() throws IOException {
     try (scratch) {
-      // NodeUnstageVolume leaves it: it is kubelet's
+      // kubelet owns it, so NodeUnstageVolume does not remove it
       Files.deleteIfExists(scratch.pod("staging"));
       scratch.assertNothingLeft();
     }
   }
 
-  /** A driver whose commands go through other hands. */
+  /** A driver that runs commands with the given runner. */
   final FileModeDriver start(CommandRunner runner) {
-    return FileModeDriver.start(scratch.folder(), runner, new DurableFiles(), FileModeDriver.POOL);
+    return FileModeDriver.start(
+        scratch.directory(), runner, new DurableFiles(), FileModeDriver.POOL);
   }
 
-  /** A driver whose loop devices go through other hands. */
+  /** A driver that uses the given loop device calls. */
   final FileModeDriver start(LoopCalls loops) {
     return FileModeDriver.start(
-        scratch.folder(),
+        scratch.directory(),
         new HostAccess(new ProcessRunner(), new DurableFiles(), new KernelMounts(), loops),
         FileModeDriver.POOL);
   }

@@ -10,21 +10,22 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * A test of what does not depend on the device mode: LVM shows it, and direct mode is tried too in
- * campaigns. A JVM in the guest is too slow for all of it twice.
+ * A test that does not depend on the device mode: it runs in LVM mode, and in direct mode only in
+ * campaigns, because a JVM in the guest is slow.
  */
 @Target(ElementType.METHOD)
 @Retention(RetentionPolicy.RUNTIME)
-@ExtendWith(OneModeIsEnough.Condition.class)
-@interface OneModeIsEnough {
+@ExtendWith(IndependentOfDeviceMode.Condition.class)
+@interface IndependentOfDeviceMode {
 
-  /** Leaves the test out where another mode does it. */
+  /** Skips the test if another mode runs it. */
   final class Condition implements ExecutionCondition {
     @Override
     public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
       return context.getRequiredTestClass() == DirectDriverIT.class && !DriverInGuest.CAMPAIGN
-          ? ConditionEvaluationResult.disabled("LvmDriverIT does it, and here make campaign")
-          : ConditionEvaluationResult.enabled("this mode is the one");
+          ? ConditionEvaluationResult.disabled(
+              "LvmDriverIT runs it, make campaign runs it in this mode")
+          : ConditionEvaluationResult.enabled("this mode runs the test");
     }
   }
 }

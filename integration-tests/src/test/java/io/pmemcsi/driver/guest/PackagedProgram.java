@@ -12,28 +12,27 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * The program as it is packed, in the guest's folder for programs: the launcher, the jars and the
- * caches of classes, without which a JVM takes twice as long to start in the guest.
+ * The packaged program in the program directory of the guest: launcher, jars and AOT caches,
+ * without which a JVM takes twice as long to start in the guest.
  */
-final class PackedProgram {
+final class PackagedProgram {
   /** Where the jars are in the guest. */
   static final String HOME = "/program/lib/pmem-csi";
 
   /**
-   * Compiling less: a compiler that is emulated costs more than what it compiles saves, and takes
-   * its time from the only processor. And a cache of classes that does not fit is a mistake here,
-   * which would otherwise only be slow.
+   * Compiles less: on the single emulated processor, compiling costs more than it saves. An AOT
+   * cache that does not match is an error here; by default it would only be slow.
    */
   static final String JAVA_OPTIONS = "-XX:CompileThresholdScaling=20 -XX:AOTMode=on";
 
   static final String DRIVER = driver(JAVA_OPTIONS);
 
-  /** With the Kubernetes client in its cache, which the driver of a node never loads. */
+  /** With the Kubernetes client in its AOT cache, which the node driver never loads. */
   static final String CONVERSION =
       driver(JAVA_OPTIONS + " -XX:AOTCache=" + HOME + "/aot/conversion.aot")
           + " -mode=force-convert-raw-namespaces";
 
-  /** Leads to a port of the loopback. */
+  /** Points to a port on the loopback interface. */
   static final String KUBECONFIG =
       """
       {"apiVersion": "v1", "kind": "Config", "current-context": "c",
@@ -47,20 +46,20 @@ final class PackedProgram {
 
   private static final Set<Path> INSTALLED = new HashSet<>();
 
-  private PackedProgram() {}
+  private PackagedProgram() {}
 
   private static String driver(String javaOptions) {
     return "env PMEM_CSI_JAVA_OPTIONS='%s' /program/bin/pmem-csi-driver".formatted(javaOptions);
   }
 
-  /** Once for each guest; a program that was built anew takes the place of the old one. */
+  /** Installs the program once per guest and replaces an earlier build. */
   static synchronized void install(PmemGuest guest) {
     Path program = guest.program();
     if (!INSTALLED.add(program)) {
       return;
     }
     try {
-      // at once where there is a cache for this build
+      // a no-op if there is a cache for this build
       train(0, ROOT.resolve("build/train-aot").toString());
       copy(ROOT.resolve("bin/pmem-csi"), program.resolve("bin/pmem-csi"));
       copy(ROOT.resolve("bin/pmem-csi"), program.resolve("bin/pmem-csi-driver"));
@@ -77,8 +76,8 @@ final class PackedProgram {
   }
 
   /**
-   * The same with a cache for the conversion. An operator that finds no API server loads what the
-   * conversion does to reach one, and touches no memory of this machine.
+   * The same with an AOT cache for the conversion. The training run is an operator without an API
+   * server: it loads the same client classes and does not access PMEM.
    */
   static void installConversion(PmemGuest guest) {
     install(guest);
@@ -133,7 +132,7 @@ final class PackedProgram {
 
   private static void copy(Path from, Path to) throws IOException {
     Files.createDirectories(Objects.requireNonNull(to.getParent()));
-    // the JVM knows the jars of its cache by their times
+    // the JVM verifies the modification times of the jars in its cache
     Files.copy(from, to, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.COPY_ATTRIBUTES);
   }
 }

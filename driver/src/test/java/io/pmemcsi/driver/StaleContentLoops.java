@@ -6,10 +6,10 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /**
- * Gives new devices what memory and logical volumes can have at the beginning of their life, and
- * new files never: the filesystem of an earlier volume.
+ * Creates devices that hold the filesystem of an earlier volume, as PMEM and logical volumes may;
+ * new files never do.
  */
-final class OldContent extends OtherLoops {
+final class StaleContentLoops extends ForwardingLoops {
 
   private final ProcessRunner processes = new ProcessRunner();
 

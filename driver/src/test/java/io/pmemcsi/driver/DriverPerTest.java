@@ -14,8 +14,8 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
-/** A driver for each test, which may be stopped, changed behind its back and started again. */
-abstract class OwnDriver extends OwnScratch {
+/** A driver per test, which the test may stop, start again and whose state it may change. */
+abstract class DriverPerTest extends ScratchPerTest {
 
   final ProcessRunner runner = new ProcessRunner();
   private final LoopDevices loops = new LoopDevices(new KernelLoops());
@@ -24,7 +24,7 @@ abstract class OwnDriver extends OwnScratch {
 
   @BeforeEach
   void start() {
-    driver = FileModeDriver.start(scratch.folder());
+    driver = FileModeDriver.start(scratch.directory());
     csi = new Calls(driver);
   }
 
@@ -38,12 +38,12 @@ abstract class OwnDriver extends OwnScratch {
     start();
   }
 
-  /** What the driver has found when it was started. */
+  /** The findings of the audit at the start of the driver. */
   final List<Kind> findings() {
     return driver.driver().startAudit().findings().stream().map(Finding::kind).toList();
   }
 
-  /** The file that stands for the memory of a volume. */
+  /** The backing file of a volume. */
   final Path image(String volumeId) {
     return scratch.state().resolve("devices").resolve(volumeId + ".img");
   }
@@ -52,12 +52,12 @@ abstract class OwnDriver extends OwnScratch {
     return loopsOf(image(volumeId)).getFirst().device();
   }
 
-  /** What a reboot does to a device: the file stays. */
+  /** Detaches the device and keeps the file, as a reboot does. */
   final void detach(String volumeId) {
     detach(image(volumeId));
   }
 
-  /** Removes the loop devices of a file, also where somebody keeps one alive for a moment. */
+  /** Detaches the loop devices of a file; waits while another process holds one open. */
   final void detach(Path file) {
     try {
       for (LoopDevices.Loop loop : loopsOf(file)) {

@@ -27,23 +27,23 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Runs in the guest: the real driver, which dies as by kill -9 at its n-th contact with the outside
- * world. The file {@link #ORDER} says at which, counted from when the file is there, and whether
- * before, in the middle of or after the step.
+ * Runs in the guest: the real driver, which crashes as by kill -9 at its n-th access to the host.
+ * The file {@link #ORDER} holds n, counted since the file exists, and whether to crash before,
+ * during or after that step.
  */
-public final class DyingDriver {
+public final class CrashingDriver {
 
   /** For example {@code 7 MIDDLE}. */
-  public static final String ORDER = "/run/die";
+  public static final String ORDER = "/run/crash-order";
 
-  /** What the last one that died was doing. */
-  public static final String LAST_WORDS = "/run/died";
+  /** The step at which the driver last crashed. */
+  public static final String LAST_STEP = "/run/crash-step";
 
   private static final Duration INTO_A_COMMAND = Duration.ofMillis(30);
 
-  private DyingDriver() {}
+  private CrashingDriver() {}
 
-  /** Wants device mode, percentage, socket and state folder. */
+  /** Arguments: device mode, percentage, socket and state directory. */
   public static void main(String[] args) throws InterruptedException {
     DriverSettings settings =
         new DriverSettings(
@@ -56,28 +56,29 @@ public final class DyingDriver {
             Optional.empty(),
             "/metrics");
     DriverMetrics metrics = new DriverMetrics(settings.driverName(), settings.nodeId());
-    Mortal world = new Mortal();
-    HostAccess host = new HostAccess(world, world, world, world);
+    CrashingHost crashingHost = new CrashingHost();
+    HostAccess host = new HostAccess(crashingHost, crashingHost, crashingHost, crashingHost);
     try (NodeDriver driver =
         NodeDriver.start(
             settings,
             metrics,
             host,
             DeviceManagers.real(
-                settings.statePath(), host, new Eraser((_, _, _) -> world.step("erase"))))) {
+                settings.statePath(), host, new Eraser((_, _, _) -> crashingHost.step("erase"))))) {
       System.out.println("findings at start: " + driver.startAudit().findings());
       new CountDownLatch(1).await();
     }
   }
 
-  /** Where in a step it dies. */
+  /** When it crashes relative to the step. */
   public enum When {
     BEFORE,
     MIDDLE,
     AFTER
   }
 
-  private static final class Mortal implements CommandRunner, StateFiles, MountCalls, LoopCalls {
+  private static final class CrashingHost
+      implements CommandRunner, StateFiles, MountCalls, LoopCalls {
     private final ProcessRunner processes = new ProcessRunner();
     private final DurableFiles files = new DurableFiles();
     private final KernelMounts kernel = new KernelMounts();
@@ -97,11 +98,11 @@ public final class DyingDriver {
           if (steps != Integer.parseInt(words[0])) {
             return Optional.empty();
           }
-          Files.writeString(Path.of(LAST_WORDS), words[1] + " " + what);
+          Files.writeString(Path.of(LAST_STEP), words[1] + " " + what);
           Files.delete(order);
           When when = When.valueOf(words[1]);
           if (when == When.BEFORE) {
-            die();
+            crash();
           }
           return Optional.of(when);
         } catch (IOException e) {
@@ -110,29 +111,29 @@ public final class DyingDriver {
       }
     }
 
-    private static void die() {
+    private static void crash() {
       Runtime.getRuntime().halt(137);
     }
 
-    /** A step that has no inside. */
+    /** A step that cannot be interrupted. */
     void step(String what) {
-      enter(what).ifPresent(_ -> die());
+      enter(what).ifPresent(_ -> crash());
     }
 
     @Override
     public CommandResult run(Command command) {
       Optional<When> when = enter("command " + command);
       if (when.equals(Optional.of(When.MIDDLE))) {
-        // the command lives on, as it does when its parent is killed
+        // the command continues, as after kill -9 of its parent
         Thread.ofPlatform()
             .start(
                 () -> {
                   LockSupport.parkNanos(INTO_A_COMMAND.toNanos());
-                  die();
+                  crash();
                 });
       }
       CommandResult result = processes.run(command);
-      when.ifPresent(_ -> die());
+      when.ifPresent(_ -> crash());
       return result;
     }
 
@@ -140,7 +141,7 @@ public final class DyingDriver {
     public Path attach(Path file, long offset) throws IOException {
       Optional<When> when = enter("attach " + file);
       Path device = loops.attach(file, offset);
-      when.ifPresent(_ -> die());
+      when.ifPresent(_ -> crash());
       return device;
     }
 
@@ -148,14 +149,14 @@ public final class DyingDriver {
     public void detach(Path device) throws IOException {
       Optional<When> when = enter("detach " + device);
       loops.detach(device);
-      when.ifPresent(_ -> die());
+      when.ifPresent(_ -> crash());
     }
 
     @Override
     public void refreshSize(Path device) throws IOException {
       Optional<When> when = enter("refresh the size of " + device);
       loops.refreshSize(device);
-      when.ifPresent(_ -> die());
+      when.ifPresent(_ -> crash());
     }
 
     @Override
@@ -169,8 +170,8 @@ public final class DyingDriver {
     }
 
     @Override
-    public List<String> list(Path folder) throws IOException {
-      return files.list(folder);
+    public List<String> list(Path directory) throws IOException {
+      return files.list(directory);
     }
 
     @Override
@@ -183,17 +184,17 @@ public final class DyingDriver {
       Optional<When> when = enter("write " + file);
       if (when.equals(Optional.of(When.MIDDLE))) {
         Files.write(file.resolveSibling(file.getFileName() + ".tmp"), new byte[] {'{', '"'});
-        die();
+        crash();
       }
       files.write(file, content);
-      when.ifPresent(_ -> die());
+      when.ifPresent(_ -> crash());
     }
 
     @Override
     public void delete(Path file) throws IOException {
       Optional<When> when = enter("delete " + file);
       files.delete(file);
-      when.ifPresent(_ -> die());
+      when.ifPresent(_ -> crash());
     }
 
     @Override
@@ -201,21 +202,21 @@ public final class DyingDriver {
         throws IOException {
       Optional<When> when = enter("mount " + target);
       kernel.mount(source, target, type, options);
-      when.ifPresent(_ -> die());
+      when.ifPresent(_ -> crash());
     }
 
     @Override
     public void bind(Path source, Path target, MountAttributes attributes) throws IOException {
       Optional<When> when = enter("bind " + target);
       kernel.bind(source, target, attributes);
-      when.ifPresent(_ -> die());
+      when.ifPresent(_ -> crash());
     }
 
     @Override
     public void unmount(Path target) throws IOException {
       Optional<When> when = enter("unmount " + target);
       kernel.unmount(target);
-      when.ifPresent(_ -> die());
+      when.ifPresent(_ -> crash());
     }
   }
 }

@@ -7,8 +7,8 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/** The kernel's loop devices, for tests that change one of the calls. */
-class OtherLoops implements LoopCalls {
+/** Forwards to the kernel; tests override single calls. */
+class ForwardingLoops implements LoopCalls {
 
   private final KernelLoops kernel = new KernelLoops();
 
