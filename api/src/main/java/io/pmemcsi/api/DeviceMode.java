@@ -7,7 +7,9 @@ public enum DeviceMode implements Choice {
   /** Logical volumes in one volume group per region. */
   LVM("lvm"),
   /** One namespace of the region per volume. */
-  DIRECT("direct");
+  DIRECT("direct"),
+  /** Sparse files on the node's disk, for trials on nodes without persistent memory. */
+  FILE("file");
 
   private final String text;
 

@@ -134,7 +134,7 @@ class SettingsTest {
   void aChoiceThatDoesNotExistIsNotGuessedAt() {
     assertThatThrownBy(() -> pmem("{deviceMode: tape}").deviceMode())
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage("\"tape\" is none of [lvm, direct]");
+        .hasMessage("\"tape\" is none of [lvm, direct, file]");
   }
 
   @Test

@@ -75,8 +75,9 @@ public record PmemCSIDeploymentSpec(
     @SchemaFrom(type = DeviceMode.class)
         @JsonPropertyDescription(
             "How persistent memory is divided into volumes: lvm makes logical volumes, direct makes"
-                + " one namespace per volume. Must not be changed while volumes exist. Default:"
-                + " lvm.")
+                + " one namespace per volume. file is for trials on nodes without persistent"
+                + " memory: it makes sparse files on the node's disk, without DAX. Must not be"
+                + " changed while volumes exist. Default: lvm.")
         @Nullable String deviceMode,
     @Min(0)
         @Max(65535)

@@ -87,6 +87,7 @@ public record PmemModel(
         + switch (settings.deviceMode()) {
           case LVM -> "lvm";
           case DIRECT -> "direct";
+          case FILE -> "file";
         };
   }
 

@@ -160,6 +160,8 @@ public record OperatorInstallation(String namespace, String image) {
             Pods.variable("TERMINATION_LOG_PATH", "/dev/termination-log"))
         .withTerminationMessagePath("/dev/termination-log")
         .withPorts(Pods.port("metrics", METRICS_PORT))
+        // on a busy node the JVM starts slowly, and must not be killed for that
+        .withStartupProbe(Pods.httpProbe("/healthz", "metrics", 1, 300))
         .withLivenessProbe(Pods.httpProbe("/healthz", "metrics", PROBE_PERIOD_SECONDS, 5))
         .withReadinessProbe(Pods.httpProbe("/readyz", "metrics", PROBE_PERIOD_SECONDS, 3))
         .withSecurityContext(securityContext())
