@@ -83,7 +83,7 @@ public final class Binaries {
   }
 
   /** The version of the API server, asked from the program itself. */
-  KubernetesVersion version() {
+  public KubernetesVersion version() {
     try {
       Process process =
           new ProcessBuilder(get("kube-apiserver").toString(), "--version")

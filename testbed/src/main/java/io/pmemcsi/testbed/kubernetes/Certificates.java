@@ -110,7 +110,7 @@ public final class Certificates {
    * Issues a certificate for clients and servers on loopback.
    *
    * @param subject for example {@code O=system:masters,CN=admin}
-   * @param names further names of the server
+   * @param names further names or IPv4 addresses of the server
    */
   public Issued issue(String subject, String... names) {
     return issue(subject, Instant.now().minus(BACKDATED), Instant.now().plus(VALID), names);
@@ -140,12 +140,17 @@ public final class Certificates {
                       Stream.of(new GeneralName(GeneralName.iPAddress, "127.0.0.1")),
                       Stream.concat(
                               Stream.of("localhost", "kubernetes.default.svc"), Stream.of(names))
-                          .map(name -> new GeneralName(GeneralName.dNSName, name)))
+                          .map(Certificates::generalName))
                   .toArray(GeneralName[]::new)));
       return new Issued(sign(builder, key), own);
     } catch (GeneralSecurityException | CertIOException | OperatorCreationException e) {
       throw new IllegalStateException("cannot issue a certificate for " + subject, e);
     }
+  }
+
+  private static GeneralName generalName(String name) {
+    boolean address = name.matches("[0-9.]+");
+    return new GeneralName(address ? GeneralName.iPAddress : GeneralName.dNSName, name);
   }
 
   /** The authority's own certificate, as text. */

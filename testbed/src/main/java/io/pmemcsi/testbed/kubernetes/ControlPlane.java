@@ -41,6 +41,7 @@ public final class ControlPlane implements AutoCloseable {
   private final Binaries binaries;
   private final Map<String, List<String>> extraFlags;
   private final KubernetesVersion version;
+  private final Network network;
   private final RunDirectory directory;
   private final Credentials credentials;
   private final ServerFlags flags;
@@ -50,13 +51,14 @@ public final class ControlPlane implements AutoCloseable {
   private String server = "";
   private boolean controllers;
 
-  private ControlPlane(Binaries binaries, Map<String, List<String>> extraFlags) {
+  private ControlPlane(Binaries binaries, Network network, Map<String, List<String>> extraFlags) {
     this.binaries = binaries;
+    this.network = network;
     this.extraFlags = extraFlags;
     this.version = binaries.version();
     this.directory = RunDirectory.create("pmem-csi-kubernetes");
-    this.credentials = Credentials.create(directory.path());
-    this.flags = new ServerFlags(version, credentials);
+    this.credentials = Credentials.create(directory.path(), network);
+    this.flags = new ServerFlags(version, credentials, network);
     this.probe = new HealthProbe(credentials.authority().authority());
   }
 
@@ -71,7 +73,13 @@ public final class ControlPlane implements AutoCloseable {
    * @param extraFlags by program, for example {@code kube-apiserver}
    */
   public static ControlPlane start(Binaries binaries, Map<String, List<String>> extraFlags) {
-    ControlPlane plane = new ControlPlane(binaries, extraFlags);
+    return start(binaries, Network.LOOPBACK, extraFlags);
+  }
+
+  /** The same in another network than this machine's loopback. */
+  public static ControlPlane start(
+      Binaries binaries, Network network, Map<String, List<String>> extraFlags) {
+    ControlPlane plane = new ControlPlane(binaries, network, extraFlags);
     try {
       Runtime.getRuntime().addShutdownHook(plane.atExit);
       plane.startStoreAndApi();
@@ -119,7 +127,7 @@ public final class ControlPlane implements AutoCloseable {
     }
     return retryOnTakenPort(
         () -> {
-          int port = FreePorts.next();
+          int port = nextPort();
           return awaitHealthy(launch("kube-scheduler", name, flags.scheduler(port, file)), port);
         });
   }
@@ -129,6 +137,21 @@ public final class ControlPlane implements AutoCloseable {
     return credentials.kubeconfig(Credentials.Client.ADMIN);
   }
 
+  /** The file with which the kubelet of {@link Network#NODE} talks to the API server. */
+  public Path kubeletKubeconfig() {
+    return credentials.kubeconfig(Credentials.Client.KUBELET);
+  }
+
+  /** The file with which kube-proxy talks to the API server. */
+  public Path kubeProxyKubeconfig() {
+    return credentials.kubeconfig(Credentials.Client.KUBE_PROXY);
+  }
+
+  /** The file with the authority that clients of kubelets show. */
+  public Path authorityFile() {
+    return credentials.authorityFile();
+  }
+
   /** The address of the API server. */
   public String server() {
     return server;
@@ -136,6 +159,10 @@ public final class ControlPlane implements AutoCloseable {
 
   public KubernetesVersion version() {
     return version;
+  }
+
+  public Network network() {
+    return network;
   }
 
   public Binaries binaries() {
@@ -154,7 +181,11 @@ public final class ControlPlane implements AutoCloseable {
 
   @Override
   public void close() {
-    Runtime.getRuntime().removeShutdownHook(atExit);
+    try {
+      Runtime.getRuntime().removeShutdownHook(atExit);
+    } catch (IllegalStateException _) {
+      // the JVM ends already
+    }
     stop();
   }
 
@@ -179,7 +210,7 @@ public final class ControlPlane implements AutoCloseable {
   }
 
   private String startEtcd() {
-    String client = "http://127.0.0.1:" + FreePorts.next();
+    String client = "http://127.0.0.1:" + nextPort();
     String peer = "http://127.0.0.1:" + FreePorts.next();
     ChildProcess etcd = launch("etcd", flags.etcd(directory.resolve("etcd"), client, peer));
     etcd.awaitReady(LIMIT, () -> probe.isOk(client + "/health"));
@@ -187,7 +218,7 @@ public final class ControlPlane implements AutoCloseable {
   }
 
   private String startApiServer(String store) {
-    int port = FreePorts.next();
+    int port = nextPort();
     String address = "https://127.0.0.1:" + port;
     ChildProcess api = launch("kube-apiserver", flags.apiServer(store, port));
     api.awaitReady(LIMIT, () -> probe.isOk(address + "/readyz"));
@@ -195,13 +226,19 @@ public final class ControlPlane implements AutoCloseable {
   }
 
   private ChildProcess startControllerManager() {
-    int port = FreePorts.next();
+    int port = nextPort();
     return awaitHealthy(launch("kube-controller-manager", flags.controllerManager(port)), port);
   }
 
   private ChildProcess startScheduler() {
-    int port = FreePorts.next();
+    int port = nextPort();
     return awaitHealthy(launch("kube-scheduler", flags.scheduler(port)), port);
+  }
+
+  private int nextPort() {
+    int port = FreePorts.next();
+    network.publish(port);
+    return port;
   }
 
   private ChildProcess awaitHealthy(ChildProcess process, int port) {
@@ -218,7 +255,8 @@ public final class ControlPlane implements AutoCloseable {
     command.addAll(arguments);
     command.addAll(extraFlags.getOrDefault(program, List.of()));
     ChildProcess process =
-        ChildProcess.start(name, directory.resolve(name + ".log"), List.of(), command, GO_SETTINGS);
+        ChildProcess.start(
+            name, directory.resolve(name + ".log"), network.prefix(), command, GO_SETTINGS);
     processes.push(process);
     return process;
   }

@@ -19,7 +19,9 @@ final class Credentials {
   enum Client {
     ADMIN("admin", "system:masters"),
     CONTROLLER_MANAGER("system:kube-controller-manager", ""),
-    SCHEDULER("system:kube-scheduler", "");
+    SCHEDULER("system:kube-scheduler", ""),
+    KUBELET("system:node:" + Network.NODE, "system:nodes"),
+    KUBE_PROXY("system:kube-proxy", "");
 
     private final String user;
     private final String group;
@@ -43,9 +45,15 @@ final class Credentials {
 
   /** Makes new ones and writes all that the servers read. */
   static Credentials create(Path directory) {
+    return create(directory, Network.LOOPBACK);
+  }
+
+  /** The same for servers in a network: pods reach the API server by its service's address. */
+  static Credentials create(Path directory, Network network) {
     Credentials credentials = new Credentials(directory);
     Certificates authority = credentials.authority;
-    Certificates.Issued server = authority.issue("CN=kube-apiserver");
+    Certificates.Issued server =
+        authority.issue("CN=kube-apiserver", network.address(), Network.API_SERVICE);
     Certificates.Issued accounts = authority.issue("CN=service-accounts");
     try {
       Files.writeString(credentials.authorityFile(), authority.authorityPem());
@@ -61,6 +69,9 @@ final class Credentials {
       throw new UncheckedIOException("cannot write credentials", e);
     }
     server.write(directory, "server");
+    authority
+        .issue("O=system:masters,CN=kube-apiserver-kubelet-client")
+        .write(directory, "kubelet-client");
     return credentials;
   }
 
@@ -93,6 +104,14 @@ final class Credentials {
 
   Path serverKeyFile() {
     return directory.resolve("server.key");
+  }
+
+  Path kubeletClientFile() {
+    return directory.resolve("kubelet-client.crt");
+  }
+
+  Path kubeletClientKeyFile() {
+    return directory.resolve("kubelet-client.key");
   }
 
   Path accountsKeyFile() {

@@ -5,7 +5,11 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** How each server is called, in each version of Kubernetes. */
-record ServerFlags(KubernetesVersion version, Credentials credentials) {
+record ServerFlags(KubernetesVersion version, Credentials credentials, Network network) {
+
+  ServerFlags(KubernetesVersion version, Credentials credentials) {
+    this(version, credentials, Network.LOOPBACK);
+  }
 
   /** The store, which forgets everything with its directory and therefore need not be careful. */
   List<String> etcd(Path data, String client, String peer) {
@@ -22,13 +26,30 @@ record ServerFlags(KubernetesVersion version, Credentials credentials) {
   }
 
   List<String> apiServer(String store, int port) {
-    return List.of(
-        "--etcd-servers=" + store,
-        "--bind-address=127.0.0.1",
-        "--advertise-address=127.0.0.1",
-        "--secure-port=" + port,
-        // the address of an endpoint may not be a loopback one
-        "--endpoint-reconciler-type=none",
+    return Stream.of(
+            Stream.of("--etcd-servers=" + store, "--secure-port=" + port), listen(), apiServer())
+        .flatMap(flags -> flags)
+        .toList();
+  }
+
+  private Stream<String> listen() {
+    return network.hasNodes()
+        ? Stream.of(
+            "--bind-address=0.0.0.0",
+            "--advertise-address=" + network.address(),
+            "--kubelet-client-certificate=" + credentials.kubeletClientFile(),
+            "--kubelet-client-key=" + credentials.kubeletClientKeyFile(),
+            // no name server knows the node
+            "--kubelet-preferred-address-types=InternalIP")
+        : Stream.of(
+            "--bind-address=127.0.0.1",
+            "--advertise-address=127.0.0.1",
+            // the address of an endpoint may not be a loopback one
+            "--endpoint-reconciler-type=none");
+  }
+
+  private Stream<String> apiServer() {
+    return Stream.of(
         "--authorization-mode=Node,RBAC",
         "--enable-admission-plugins="
             + "NodeRestriction,MutatingAdmissionWebhook,ValidatingAdmissionWebhook",
@@ -46,7 +67,7 @@ record ServerFlags(KubernetesVersion version, Credentials credentials) {
   }
 
   List<String> controllerManager(int port) {
-    return Stream.concat(
+    return Stream.of(
             loopback(port),
             Stream.of(
                 "--kubeconfig=" + credentials.kubeconfig(Credentials.Client.CONTROLLER_MANAGER),
@@ -57,15 +78,17 @@ record ServerFlags(KubernetesVersion version, Credentials credentials) {
                 "--root-ca-file=" + credentials.authorityFile(),
                 "--cluster-signing-cert-file=" + credentials.authorityFile(),
                 "--cluster-signing-key-file=" + credentials.authorityKeyFile()))
+        .flatMap(flags -> flags)
         .toList();
   }
 
   List<String> scheduler(int port) {
-    return Stream.concat(
+    return Stream.of(
             loopback(port),
             Stream.of(
                 "--kubeconfig=" + credentials.kubeconfig(Credentials.Client.SCHEDULER),
                 "--leader-elect=false"))
+        .flatMap(flags -> flags)
         .toList();
   }
 
