@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /** What a failed apply means. */
 record ServerRejection(KubernetesClient client) {
@@ -18,6 +19,13 @@ record ServerRejection(KubernetesClient client) {
   /** The reasons with which the server rejects changes of immutable fields. */
   private static final Set<String> FIELD_REASONS =
       Set.of("FieldValueInvalid", "FieldValueForbidden");
+
+  /**
+   * The API server's texts for immutable fields, the same from 1.20 on. The reasons and a dry run
+   * are not enough: a Service's node port is allocated after both.
+   */
+  private static final Pattern IMMUTABLE =
+      Pattern.compile("immutable|cannot change roleRef|updates to .*forbidden", Pattern.DOTALL);
 
   /** The exception to throw instead. */
   RuntimeException classify(KubernetesClientException e, HasMetadata desired) {
@@ -36,7 +44,10 @@ record ServerRejection(KubernetesClient client) {
     return !causes.isEmpty()
         && causes.stream()
             .allMatch(
-                cause -> cause.getField() != null && FIELD_REASONS.contains(cause.getReason()));
+                cause ->
+                    cause.getField() != null
+                        && FIELD_REASONS.contains(cause.getReason())
+                        && IMMUTABLE.matcher(String.valueOf(cause.getMessage())).find());
   }
 
   /**
