@@ -1,5 +1,6 @@
 package io.pmemcsi.driver;
 
+import static java.util.Objects.requireNonNull;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -188,11 +189,11 @@ final class CentralCluster implements AutoCloseable {
   }
 
   FileModeDriver node(String name) {
-    return nodes.get(name);
+    return requireNonNull(nodes.get(name));
   }
 
   void stopNode(String name) {
-    nodes.remove(name).close();
+    requireNonNull(nodes.remove(name)).close();
   }
 
   NodeProvisioning provisioning(String name) {

@@ -2,6 +2,7 @@ package io.pmemcsi.driver;
 
 import static io.pmemcsi.driver.Calls.MIB;
 import static io.pmemcsi.driver.Calls.request;
+import static java.util.Objects.requireNonNull;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -284,7 +285,7 @@ class CentralProvisioningIT {
                 .csi()
                 .withDeadlineAfter(2, SECONDS)
                 .createVolume(on(List.of(), List.of("node-2"), "pvc").build()));
-    relays.get("node-1").heal();
+    requireNonNull(relays.get("node-1")).heal();
 
     Volume volume = create(on(List.of(), List.of("node-2"), "pvc"));
     assertThat(volume.getAccessibleTopologyList()).containsExactly(topology("node-1"));
@@ -302,7 +303,7 @@ class CentralProvisioningIT {
         "",
         () ->
             cluster.csi().withDeadlineAfter(3, SECONDS).createVolume(on("node-1", "pvc").build()));
-    relays.get("node-1").heal();
+    requireNonNull(relays.get("node-1")).heal();
 
     Volume volume = create(on("node-2", "pvc"));
     assertThat(cluster.volumesOn("node-1")).isEmpty();
@@ -322,7 +323,7 @@ class CentralProvisioningIT {
           public <T> T call(String what, Supplier<T> call) {
             if (what.equals("create") && !lost) {
               lost = true;
-              relays.get(node).loseResponses();
+              requireNonNull(relays.get(node)).loseResponses();
             }
             return call.get();
           }
@@ -335,7 +336,7 @@ class CentralProvisioningIT {
     relay("node-1");
     Volume volume = create(on("node-1", "pvc"));
 
-    relays.get("node-1").loseResponses();
+    requireNonNull(relays.get("node-1")).loseResponses();
     assertFails(
         Code.DEADLINE_EXCEEDED,
         "",
@@ -345,7 +346,7 @@ class CentralProvisioningIT {
                 .withDeadlineAfter(3, SECONDS)
                 .deleteVolume(
                     DeleteVolumeRequest.newBuilder().setVolumeId(volume.getVolumeId()).build()));
-    relays.get("node-1").heal();
+    requireNonNull(relays.get("node-1")).heal();
 
     delete(volume.getVolumeId());
     assertThat(cluster.volumesOn("node-1")).isEmpty();
@@ -356,7 +357,7 @@ class CentralProvisioningIT {
     relay("node-1");
     Volume volume = create(on("node-1", "pvc"));
 
-    relays.get("node-1").loseRequests();
+    requireNonNull(relays.get("node-1")).loseRequests();
     assertFails(
         Code.DEADLINE_EXCEEDED,
         "",
@@ -367,7 +368,7 @@ class CentralProvisioningIT {
                 .deleteVolume(
                     DeleteVolumeRequest.newBuilder().setVolumeId(volume.getVolumeId()).build()));
     assertThat(cluster.volumesOn("node-1")).containsExactly(volume.getVolumeId());
-    relays.get("node-1").heal();
+    requireNonNull(relays.get("node-1")).heal();
 
     delete(volume.getVolumeId());
   }
@@ -378,9 +379,9 @@ class CentralProvisioningIT {
     relay("node-1");
     Volume volume = create(on("node-1", "pvc"));
 
-    relays.get("node-1").loseResponses();
+    requireNonNull(relays.get("node-1")).loseResponses();
     assertFails(Code.UNAVAILABLE, "node-1", () -> delete(volume.getVolumeId()));
-    relays.get("node-1").heal();
+    requireNonNull(relays.get("node-1")).heal();
 
     delete(volume.getVolumeId());
   }

@@ -65,7 +65,7 @@ import registry.v0.RegistryGrpc;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class CentralTlsIT {
 
-  private static final Instant NOW = Instant.now();
+  private final Instant now = Instant.now();
 
   private final Scratch scratch = new Scratch();
   private final CentralCluster cluster = new CentralCluster(scratch.directory());
@@ -208,8 +208,8 @@ class CentralTlsIT {
                     .authority()
                     .issue(
                         "CN=" + name,
-                        NOW.minus(Duration.ofDays(2)),
-                        NOW.minus(Duration.ofDays(1)),
+                        now.minus(Duration.ofDays(2)),
+                        now.minus(Duration.ofDays(1)),
                         name)),
         "NotAfter");
   }

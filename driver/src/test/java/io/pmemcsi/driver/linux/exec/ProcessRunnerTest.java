@@ -48,7 +48,7 @@ class ProcessRunnerTest {
                     + " exit 1"));
 
     assertThat(failure).hasMessageContaining("first").hasMessageContaining("last");
-    assertThat(failure.getMessage().length()).isLessThan(2_000);
+    assertThat(failure.getMessage()).hasSizeLessThan(2_000);
   }
 
   @Test
@@ -66,7 +66,7 @@ class ProcessRunnerTest {
 
     assertThat(failure.reason()).isEqualTo(Reason.OUTPUT);
     assertThat(failure).hasMessageContaining("printed more than 4 MiB");
-    assertThat(failure.getMessage().length()).isLessThan(2_000);
+    assertThat(failure.getMessage()).hasSizeLessThan(2_000);
   }
 
   @Test

@@ -32,7 +32,7 @@ class BindMountIT {
   private Process node;
 
   /** The running kernel, or one without the newer calls. */
-  private enum Kernel implements MountCalls {
+  enum Kernel implements MountCalls {
     CURRENT,
     OLD;
 

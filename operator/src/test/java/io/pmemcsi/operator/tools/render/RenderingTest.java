@@ -134,7 +134,7 @@ class RenderingTest {
                     head + "metadata: {name: a}\nspec: {deviceMode: tape, pmemPercentage: 50%}"))
         .isInstanceOf(UsageException.class)
         .hasMessage(
-            "spec.deviceMode: \"tape\": must be one of direct, lvm;"
+            "spec.deviceMode: \"tape\": must be one of direct, file, lvm;"
                 + " spec.pmemPercentage: \"50%\": must be a whole number");
     assertThatThrownBy(() -> rendering.read(head + "metadata: {name: a}\nspec: {devicemode: lvm}"))
         .isInstanceOf(UsageException.class)
