@@ -115,7 +115,10 @@ public final class DriverReconciler<R extends CustomResource<?, S>, S, O, P exte
   public ErrorStatusUpdateControl<R> updateErrorStatus(
       R cached, Context<R> context, Exception failure) {
     int attempt = context.getRetryInfo().map(RetryInfo::getAttemptCount).orElse(0);
-    if (!context.isPrimaryResourceDeleted()) {
+    if (!requeues.isPresent(ResourceID.fromResource(cached))) {
+      // JOSDK 5.2.3 loses a deletion that it observes while a reconciliation fails
+      forget(cached);
+    } else if (!context.isPrimaryResourceDeleted()) {
       try {
         var cluster = new CachedReader<>(context, traits.owned());
         Failures.problem(failure, attempt)

@@ -34,6 +34,12 @@ final class RequeueSource<R extends HasMetadata> extends SimpleInboundEventSourc
     }
   }
 
+  /** Whether the reconciler's cache still has the resource. */
+  boolean isPresent(ResourceID id) {
+    IndexerResourceCache<R> known = resources;
+    return known == null || known.get(id).isPresent();
+  }
+
   /** Reconciles the resource of this name, whatever happened to an earlier one of that name. */
   void requeueIfPresent(ResourceID id) {
     IndexerResourceCache<R> known = resources;
