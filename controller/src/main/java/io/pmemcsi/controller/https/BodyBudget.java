@@ -26,11 +26,11 @@ final class BodyBudget {
   }
 
   /** A body is too large, or there are too many. */
-  static final class RefusedException extends Exception {
+  static final class RejectedException extends Exception {
     private static final long serialVersionUID = 1;
     private final int status;
 
-    RefusedException(int status, String message) {
+    RejectedException(int status, String message) {
       super(message);
       this.status = status;
     }
@@ -51,18 +51,18 @@ final class BodyBudget {
    * @param length as announced by the client; negative if it was not
    */
   void read(InputStream in, long length, Use use)
-      throws IOException, RefusedException, InterruptedException {
+      throws IOException, RejectedException, InterruptedException {
     if (length > MAX_BODY) {
       throw tooLarge();
     }
     int reserved = Math.ceilDiv(length < 0 ? UNKNOWN_LENGTH : (int) length, KIB);
     if (!kibibytes.tryAcquire(reserved, WAIT_SECONDS, TimeUnit.SECONDS)) {
-      throw new RefusedException(503, "too many requests at the same time: try again");
+      throw new RejectedException(503, "too many requests at the same time: try again");
     }
     try {
       byte[] body = in.readNBytes(length < 0 ? UNKNOWN_LENGTH : (int) length);
       if (length < 0 && in.read() >= 0) {
-        throw new RefusedException(411, "a body of more than 64 KiB needs a Content-Length header");
+        throw new RejectedException(411, "a body of more than 64 KiB needs a Content-Length header");
       }
       use.with(body);
     } finally {
@@ -79,8 +79,8 @@ final class BodyBudget {
     }
   }
 
-  private static RefusedException tooLarge() {
-    return new RefusedException(
+  private static RejectedException tooLarge() {
+    return new RejectedException(
         413,
         "the body is larger than 4 MiB: set nodeCacheCapable: true for this extender, so that the"
             + " scheduler sends the names of nodes only");

@@ -170,7 +170,7 @@ public final class ControllerServer implements AutoCloseable {
           length(exchange),
           body -> response[0] = route.operation().handle(body));
       return response[0];
-    } catch (BodyBudget.RefusedException e) {
+    } catch (BodyBudget.RejectedException e) {
       BodyBudget.discard(exchange.getRequestBody());
       exchange.getResponseHeaders().set("Connection", "close");
       return Response.text(e.status(), String.valueOf(e.getMessage()));

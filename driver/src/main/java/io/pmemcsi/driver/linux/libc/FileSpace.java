@@ -77,14 +77,4 @@ public final class FileSpace {
   private static long field(MemorySegment answer, int index) {
     return answer.getAtIndex(ValueLayout.JAVA_LONG, index);
   }
-
-  /** Allocates the blocks of a file from the beginning to that length, which it then has. */
-  public static void allocate(Path file, long bytes) throws IOException {
-    Blocking.call(
-        () -> {
-          try (Descriptor open = Descriptor.open(file, Descriptor.O_RDWR)) {
-            return Libc.call("fallocate(2) of " + file, Libc.FALLOCATE, open.number(), 0, 0, bytes);
-          }
-        });
-  }
 }

@@ -24,7 +24,6 @@ final class Libc {
   static final Function CLOSE = Function.named("close");
   static final Function IOCTL = Function.named("ioctl");
   static final Function FCNTL = Function.named("fcntl");
-  static final Function FALLOCATE = Function.named("fallocate");
   static final Function STATX = Function.named("statx");
   static final Function STATFS = Function.named("statfs");
   static final Function MOUNT = Function.named("mount");

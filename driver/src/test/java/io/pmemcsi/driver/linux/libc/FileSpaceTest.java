@@ -28,16 +28,6 @@ class FileSpaceTest {
   }
 
   @Test
-  void allocatedSpaceIsTakenAtOnce() throws IOException {
-    Path file = Files.createFile(directory.resolve("allocated"));
-
-    FileSpace.allocate(file, 8 << 20);
-
-    assertThat(Files.size(file)).isEqualTo(8 << 20);
-    assertThat(FileSpace.allocatedBytes(file)).isGreaterThanOrEqualTo(8 << 20);
-  }
-
-  @Test
   void aFilesystemIsMeasuredAsJavaMeasuresIt() throws IOException {
     FileSpace.Filesystem measured = FileSpace.of(directory);
 
