@@ -37,8 +37,15 @@ class ManyDeploymentsIT {
     await()
         .atMost(Duration.ofMinutes(6))
         .until(() -> client.resources(PmemCSIDeployment.class).list().getItems().isEmpty());
-    assertThat(client.apps().daemonSets().inNamespace(sandbox.namespace()).list().getItems())
-        .isEmpty();
+    // the operator deletes DaemonSets in the foreground, and no kubelet ends pods on fake nodes
+    await()
+        .untilAsserted(
+            () -> {
+              client.pods().inNamespace(sandbox.namespace()).withGracePeriod(0).delete();
+              assertThat(
+                      client.apps().daemonSets().inNamespace(sandbox.namespace()).list().getItems())
+                  .isEmpty();
+            });
   }
 
   /** Each on a node of its own. */
