@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -37,8 +38,9 @@ final class SimulatedPods implements AutoCloseable {
    */
   static SimulatedPods start(KubernetesClient client, Duration perPod) {
     SimulatedPods pods = new SimulatedPods(client);
-    pods.timer.scheduleWithFixedDelay(
-        pods::step, perPod.toMillis(), perPod.toMillis(), TimeUnit.MILLISECONDS);
+    ScheduledFuture<?> _ =
+        pods.timer.scheduleWithFixedDelay(
+            pods::step, perPod.toMillis(), perPod.toMillis(), TimeUnit.MILLISECONDS);
     return pods;
   }
 

@@ -78,7 +78,7 @@ class DrainingIT {
     assertThat(fixture.driverPods().values()).doesNotContainAnyElementsOf(before.values());
     assertThat(fixture.crashes())
         .as("writes before which operators crashed")
-        .containsExactlyInAnyOrder("cordon", "note a step", "evict", "restart", "uncordon");
+        .containsExactlyInAnyOrder("cordon", "annotate", "evict", "restart", "uncordon");
     assertThat(fixture.restartsUnderVolumes()).isEmpty();
     assertThat(fixture.cordoned()).containsExactly(cordonedByUser);
   }

@@ -110,6 +110,7 @@ final class CertificatesCommand implements Callable<Integer> {
   }
 
   /** The JDK's own check says no as soon as standard input is something else. */
+  @SuppressWarnings("SystemConsoleNull") // a trimmed runtime may have no console at all
   private static boolean isTerminal() {
     try {
       Path out = Files.readSymbolicLink(Path.of("/proc/self/fd/1"));
