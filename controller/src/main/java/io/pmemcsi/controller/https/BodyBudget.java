@@ -62,7 +62,8 @@ final class BodyBudget {
     try {
       byte[] body = in.readNBytes(length < 0 ? UNKNOWN_LENGTH : (int) length);
       if (length < 0 && in.read() >= 0) {
-        throw new RejectedException(411, "a body of more than 64 KiB needs a Content-Length header");
+        throw new RejectedException(
+            411, "a body of more than 64 KiB needs a Content-Length header");
       }
       use.with(body);
     } finally {
