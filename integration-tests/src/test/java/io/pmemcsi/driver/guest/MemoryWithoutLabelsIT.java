@@ -222,7 +222,7 @@ class MemoryWithoutLabelsIT {
     ExecResult again = guest.exec(CONVERT + " 2>&1", Duration.ofMinutes(3));
 
     assertThat(again.exitCode()).as(again.stdout()).isEqualTo(1);
-    assertThat(again.stdout()).contains("ext4").contains("wipefs --all removes it");
+    assertThat(again.stdout()).contains("ext4").contains("remove its signatures with wipefs --all");
     assertThat(guest.run("blkid --probe -o value -s UUID /dev/pmem1")).isEqualTo(OTHER_UUID);
   }
 }
