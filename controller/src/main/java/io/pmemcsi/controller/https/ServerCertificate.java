@@ -1,6 +1,7 @@
 package io.pmemcsi.controller.https;
 
 import io.pmemcsi.base.error.Reason;
+import io.pmemcsi.base.tls.Pkcs8;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
