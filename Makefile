@@ -11,7 +11,7 @@ MVN := mvn
 
 .PHONY: help
 help: ## lists what make can do
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
 
 .PHONY: demo
 demo: tools build ## the main job with no cluster and no PMEM, in under three minutes
@@ -23,13 +23,17 @@ build: ## compiles and packs the program that bin/pmem-csi starts
 	build/train-aot || true # it reports why; the program runs without a cache, too
 
 .PHONY: dist
-dist: ## lays the program out in target/dist as an image has it, with its SBOM
-	$(MVN) --quiet --threads 2 package -Psbom -Dmaven.test.skip=true
+dist: ## lays the program out in target/dist for the build of the image
+	$(MVN) --quiet --threads 2 package -Dmaven.test.skip=true
 	build/dist
 
 .PHONY: image
 image: dist ## builds the image with docker, podman or buildah (deploy/image/Containerfile)
 	build/image
+
+.PHONY: release-files
+release-files: dist ## collects image, SBOM, YAML, chart, bundle, command line program and checksums in target/release
+	build/release-files
 
 .PHONY: check
 check: ## the quick loop: format, compile, static checks, unit tests
@@ -60,7 +64,7 @@ format: ## formats all Java files (google-java-format)
 	$(MVN) --quiet --threads 2 spotless:apply
 
 .PHONY: generate
-generate: ## writes deploy/, docs/api.md and the tests' expected YAML from the code
+generate: ## writes deploy/, docs/api.md, docs/metrics.md and the tests' expected YAML from the code
 	$(MVN) --quiet --threads 2 test -Dpmem-csi.generate=true
 
 .PHONY: clean

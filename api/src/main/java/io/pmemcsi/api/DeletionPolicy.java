@@ -1,6 +1,7 @@
 package io.pmemcsi.api;
 
 import com.fasterxml.jackson.annotation.JsonValue;
+import org.jspecify.annotations.Nullable;
 
 /** What happens to a driver whose resource is deleted while its volumes still exist. */
 public enum DeletionPolicy implements Choice {
@@ -15,6 +16,13 @@ public enum DeletionPolicy implements Choice {
 
   DeletionPolicy(String text) {
     this.text = text;
+  }
+
+  /** The policy in a resource. An unknown value must not cost data: it is the safe policy. */
+  public static DeletionPolicy of(@Nullable String written) {
+    return written == null
+        ? WHEN_UNUSED
+        : Choice.find(DeletionPolicy.class, written).orElse(WHEN_UNUSED);
   }
 
   @JsonValue

@@ -50,6 +50,10 @@ public final class SharedRules {
   public static final String LABELS_CEL = "!has(self.labels) || self.labels" + LABEL_KEYS_CEL;
   public static final String LABELS = "a key of labels" + NO_LABEL;
 
+  static final String ANNOTATIONS =
+      "is not the key of an annotation: use at most 63 letters, digits, dashes, underscores and"
+          + " dots, after a domain and a slash if need be";
+
   /** A path on a node: absolute, not the root, and fit to be mounted. Empty is the default. */
   public static final String DIRECTORY_PATTERN = "^$|^(/[^/:]+)+/?$";
 
@@ -115,8 +119,8 @@ public final class SharedRules {
     return DOTS.matcher(path).find();
   }
 
-  /** Keys that Kubernetes does not take as names of labels. */
-  private static List<Violation> labelKeys(
+  /** Keys that Kubernetes does not take as names of labels or annotations. */
+  static List<Violation> labelKeys(
       String field, @Nullable Map<String, String> labels, String problem) {
     return Optional.ofNullable(labels).stream()
         .flatMap(map -> map.keySet().stream().sorted())

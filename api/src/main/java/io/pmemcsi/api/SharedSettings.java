@@ -1,5 +1,6 @@
 package io.pmemcsi.api;
 
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -20,6 +21,56 @@ public interface SharedSettings {
 
   default Optional<String> provisionerImage() {
     return Written.text(spec().provisionerImage());
+  }
+
+  /** Only newer resources can name one. */
+  default Optional<String> resizerImage() {
+    return Optional.empty();
+  }
+
+  /** Only newer resources can name one. */
+  default Optional<String> snapshotterImage() {
+    return Optional.empty();
+  }
+
+  /** Only newer resources can name any. */
+  default List<PullSecret> imagePullSecrets() {
+    return List.of();
+  }
+
+  /** Only newer resources have them. */
+  default PodOptions nodePods() {
+    return PodOptions.DEFAULT;
+  }
+
+  /** Only newer resources have them. */
+  default PodOptions controllerPods() {
+    return PodOptions.DEFAULT;
+  }
+
+  /** Only newer resources can do without. */
+  default boolean networkPolicies() {
+    return true;
+  }
+
+  /** Only newer resources have them. */
+  default NodeSidecars sidecars() {
+    return NodeSidecars.DEFAULT;
+  }
+
+  /** Only newer resources have them. */
+  default List<StorageClassTemplate> storageClassTemplates() {
+    return List.of();
+  }
+
+  /** Only newer resources have them. */
+  default List<SnapshotClassTemplate> snapshotClassTemplates() {
+    return List.of();
+  }
+
+  /** Whether the driver removes the startup taint from its node; only newer resources can. */
+  default boolean startupTaint() {
+    return false;
   }
 
   /** Either spelling: where both are set they are equal. */
@@ -76,9 +127,5 @@ public interface SharedSettings {
   /** The fixed node port of the scheduler extender, if the user requests one. */
   default Optional<Integer> schedulerNodePort() {
     return Written.number(spec().schedulerNodePort());
-  }
-
-  default DeletionPolicy deletionPolicy() {
-    return Choice.orDefault(spec().deletionPolicy(), DeletionPolicy.WHEN_UNUSED);
   }
 }

@@ -32,9 +32,15 @@ public interface SharedSpec {
 
   @Nullable String kubeletDir();
 
-  @Nullable String mutatePods();
+  /** Only where the controller has the scheduler extender and the webhook. */
+  default @Nullable String mutatePods() {
+    return null;
+  }
 
-  @Nullable Integer schedulerNodePort();
+  /** Only where the controller has the scheduler extender and the webhook. */
+  default @Nullable Integer schedulerNodePort() {
+    return null;
+  }
 
   @Nullable String deletionPolicy();
 }

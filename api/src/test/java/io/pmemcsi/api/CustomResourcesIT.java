@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinitionCondition;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import io.pmemcsi.api.kinds.ResourceKind;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
 import io.pmemcsi.api.schema.CustomResourceDefinitions;
@@ -40,7 +41,7 @@ class CustomResourcesIT {
   static void install(Sandbox sandbox) throws IOException {
     boolean cel = knowsCel(sandbox.cluster());
     var api = new RawApi(sandbox.client());
-    for (var kind : CustomResourceDefinitions.kinds()) {
+    for (var kind : ResourceKind.types()) {
       Path directory = cel ? DIRECTORY.resolve("with-cel") : DIRECTORY;
       String text = Files.readString(directory.resolve(CustomResourceDefinitions.fileName(kind)));
       RawApi.Answer answer = api.create(YAML.unmarshal(text, JsonNode.class), "");
@@ -48,7 +49,7 @@ class CustomResourcesIT {
       assertThat(answer.status()).as(answer.body()).isEqualTo(201);
       sandbox.deleteAtEnd(CustomResourceDefinitions.of(kind));
     }
-    Definitions.awaitServed(sandbox.client(), CustomResourceDefinitions.all());
+    Definitions.awaitServed(sandbox.client(), ResourceKind.definitions());
   }
 
   static boolean knowsCel(Cluster cluster) {
@@ -57,7 +58,7 @@ class CustomResourcesIT {
 
   @Test
   void theSchemasAreStructural(KubernetesClient client) {
-    for (CustomResourceDefinition mine : CustomResourceDefinitions.all()) {
+    for (CustomResourceDefinition mine : ResourceKind.definitions()) {
       CustomResourceDefinition crd = client.resource(mine).get();
 
       assertThat(crd.getStatus().getConditions())
@@ -70,7 +71,7 @@ class CustomResourcesIT {
   void theOtherVariantOfTheDefinitionsIsAcceptedAsWell(Sandbox sandbox) throws IOException {
     var api = new RawApi(sandbox.client());
     for (Path directory : List.of(DIRECTORY, DIRECTORY.resolve("with-cel"))) {
-      for (var kind : CustomResourceDefinitions.kinds()) {
+      for (var kind : ResourceKind.types()) {
         String text = Files.readString(directory.resolve(CustomResourceDefinitions.fileName(kind)));
         // another group, so that it is new to the server
         String other = text.replaceAll("(pmem-csi|csidriver)\\.(intel|storage)", "other.$1.$2");
@@ -166,7 +167,15 @@ class CustomResourcesIT {
 
     created.setStatus(
         new PmemCSIDeploymentStatus(
-            "Running", "All is well", 1L, List.of(), List.of(), List.of(), null, Instant.now()));
+            "Running",
+            "All is well",
+            1L,
+            List.of(),
+            List.of(),
+            List.of(),
+            List.of(),
+            null,
+            Instant.now()));
     client.resource(created).updateStatus();
 
     JsonNode table = new RawApi(client).table(PmemCSIDeployment.class, "columns.example.com");
@@ -193,18 +202,20 @@ class CustomResourcesIT {
             List.of(),
             "Managed",
             List.of(
-                new DriverCondition("Available", "True", Instant.now(), "Ready", null),
-                new DriverCondition("SyncSuccessful", "False", Instant.now(), "Invalid", "why")),
+                new DriverCondition("Available", "True", Instant.now(), "Ready", null, null),
+                new DriverCondition(
+                    "SyncSuccessful", "False", Instant.now(), "Invalid", "why", null),
+                new DriverCondition("Ready", "Unknown", Instant.now(), "Held", "why", null)),
             null));
     sandbox.client().resource(created).updateStatus();
 
     JsonNode table = new RawApi(sandbox.client()).table(CSIDriverDeployment.class, "columns");
 
     assertThat(table.path("columnDefinitions").findValuesAsText("name"))
-        .containsExactly("Name", "Driver", "State", "Available", "SyncSuccessful", "Age");
+        .containsExactly("Name", "Driver", "State", "Available", "SyncSuccessful", "Ready", "Age");
     assertThat(table.at("/rows/0/cells"))
         .extracting(JsonNode::asText)
-        .startsWith("columns", "columns.example.com", "Managed", "True", "False");
+        .startsWith("columns", "columns.example.com", "Managed", "True", "False", "Unknown");
   }
 
   @Test

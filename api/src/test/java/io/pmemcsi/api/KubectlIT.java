@@ -88,9 +88,9 @@ class KubectlIT {
     assertThat(columns(run(cluster, "get", "pcd")))
         .containsExactly("NAME", "DEVICEMODE", "NODESELECTOR", "IMAGE", "STATUS", "AGE");
     assertThat(columns(run(cluster, "get", "deployments.pmem-csi.intel.com")))
-        .containsExactly("NAME", "AGE");
+        .containsExactly("NAME", "DEVICEMODE", "NODESELECTOR", "IMAGE", "STATUS", "AGE");
     assertThat(columns(run(cluster, "get", namespace, "csidriverdeployments")))
-        .containsExactly("NAME", "DRIVER", "STATE", "AVAILABLE", "SYNCSUCCESSFUL", "AGE");
+        .containsExactly("NAME", "DRIVER", "STATE", "AVAILABLE", "SYNCSUCCESSFUL", "READY", "AGE");
   }
 
   private static List<String> columns(String output) {

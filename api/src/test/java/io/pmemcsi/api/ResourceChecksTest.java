@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import io.pmemcsi.api.kinds.ResourceChecks;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -86,7 +87,7 @@ class ResourceChecksTest {
   }
 
   @Test
-  void aResourceOfAnotherKindIsNotOurs() {
+  void aResourceOfAnotherKindIsNotSupported() {
     JsonNode pod = JsonNodeFactory.instance.objectNode().put("apiVersion", "v1").put("kind", "Pod");
 
     assertThat(ResourceChecks.kind(pod)).isEmpty();

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import io.pmemcsi.api.kinds.ResourceChecks;
 import io.pmemcsi.api.template.CSIDriverDeployment;
 import io.pmemcsi.api.template.TemplateSettings;
 import java.io.IOException;

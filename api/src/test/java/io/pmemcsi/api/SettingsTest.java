@@ -48,7 +48,6 @@ class SettingsTest {
     assertThat(settings.schedulerNodePort()).isEmpty();
     assertThat(settings.controllerReplicas()).isEqualTo(1);
     assertThat(settings.maxUnavailable()).isEqualTo(new IntOrString(1));
-    assertThat(settings.deletionPolicy()).isEqualTo(DeletionPolicy.WHEN_UNUSED);
     assertThat(settings.nodeDriverResources().getRequests())
         .isEqualTo(Map.of("cpu", new Quantity("100m"), "memory", new Quantity("250Mi")));
   }
@@ -59,6 +58,7 @@ class SettingsTest {
 
     assertThat(described(PmemCSIDeploymentSpec.class))
         .containsAllEntriesOf(used(pmem))
+        .containsEntry("mutatePods", pmem.mutatePods().text())
         .containsEntry("controllerReplicas", String.valueOf(pmem.controllerReplicas()))
         .containsEntry("maxUnavailable", String.valueOf(pmem.maxUnavailable().getIntVal()));
     assertThat(described(LegacyDeploymentSpec.class)).containsAllEntriesOf(used(legacy("{}")));
@@ -73,8 +73,7 @@ class SettingsTest {
         "nodeSelector", settings.nodeSelector().toString().replaceAll("[{}]", ""),
         "pmemPercentage", String.valueOf(settings.pmemPercentage()),
         "kubeletDir", settings.kubeletDir(),
-        "mutatePods", settings.mutatePods().text(),
-        "deletionPolicy", settings.deletionPolicy().text());
+        "deletionPolicy", DeletionPolicy.of(null).text());
   }
 
   /** What the descriptions of a spec's fields say about defaults. */

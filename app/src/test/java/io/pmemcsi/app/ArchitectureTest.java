@@ -3,7 +3,7 @@ package io.pmemcsi.app;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
-import static com.tngtech.archunit.library.GeneralCodingRules.NO_CLASSES_SHOULD_USE_JAVA_UTIL_LOGGING;
+import static com.tngtech.archunit.library.GeneralCodingRules.USE_JAVA_UTIL_LOGGING;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
 import com.tngtech.archunit.base.DescribedPredicate;
@@ -16,6 +16,8 @@ import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
+import com.tngtech.archunit.library.dependencies.SliceAssignment;
+import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import org.jspecify.annotations.NullMarked;
 
 /** Keeps the dependencies between the parts as docs/architecture.md draws them. */
@@ -28,12 +30,12 @@ class ArchitectureTest {
   private static final String REGISTRY = "registry.v0..";
 
   @ArchTest
-  static final ArchRule BASE_KNOWS_NOTHING_OF_OURS =
+  static final ArchRule BASE_DEPENDS_ON_NO_OTHER_MODULE =
       noClasses()
           .that()
           .resideInAPackage("io.pmemcsi.base..")
           .should()
-          .dependOnClassesThat(ours().and(outside("io.pmemcsi.base")));
+          .dependOnClassesThat(projectClasses().and(outside("io.pmemcsi.base")));
 
   @ArchTest
   static final ArchRule API_KNOWS_ONLY_BASE =
@@ -42,23 +44,23 @@ class ArchitectureTest {
           .resideInAPackage("io.pmemcsi.api..")
           .should()
           .dependOnClassesThat(
-              ours().and(outside("io.pmemcsi.api")).and(outside("io.pmemcsi.base")));
+              projectClasses().and(outside("io.pmemcsi.api")).and(outside("io.pmemcsi.base")));
 
   @ArchTest
-  static final ArchRule THE_PROTOCOL_KNOWS_NOTHING_OF_OURS =
+  static final ArchRule CSI_DEPENDS_ON_NO_OTHER_MODULE =
       noClasses()
           .that()
           .resideInAnyPackage(PROTOCOL, REGISTRY)
           .should()
-          .dependOnClassesThat(ours().and(outside("csi.v1")));
+          .dependOnClassesThat(projectClasses().and(outside("csi.v1")));
 
   @ArchTest
-  static final ArchRule EMBEDDED_KNOWS_NOTHING_OF_OURS =
+  static final ArchRule EMBEDDED_DEPENDS_ON_NO_OTHER_MODULE =
       noClasses()
           .that()
           .resideInAPackage("io.pmemcsi.embedded..")
           .should()
-          .dependOnClassesThat(ours().and(outside("io.pmemcsi.embedded")));
+          .dependOnClassesThat(projectClasses().and(outside("io.pmemcsi.embedded")));
 
   @ArchTest
   static final ArchRule OPERATOR_KNOWS_ONLY_API_AND_BASE =
@@ -67,21 +69,20 @@ class ArchitectureTest {
           .resideInAPackage("io.pmemcsi.operator..")
           .should()
           .dependOnClassesThat(
-              ours()
+              projectClasses()
                   .and(outside("io.pmemcsi.operator"))
                   .and(outside("io.pmemcsi.api"))
                   .and(outside("io.pmemcsi.base")));
 
   @ArchTest
-  static final ArchRule CONTROLLER_KNOWS_ONLY_API_AND_BASE =
+  static final ArchRule CONTROLLER_KNOWS_ONLY_BASE =
       noClasses()
           .that()
           .resideInAPackage("io.pmemcsi.controller..")
           .should()
           .dependOnClassesThat(
-              ours()
+              projectClasses()
                   .and(outside("io.pmemcsi.controller"))
-                  .and(outside("io.pmemcsi.api"))
                   .and(outside("io.pmemcsi.base")));
 
   @ArchTest
@@ -93,6 +94,24 @@ class ArchitectureTest {
           .dependOnClassesThat()
           .resideInAnyPackage("io.fabric8.kubernetes.client..", "java.net..", "java.nio..");
 
+  /** Every answer to the scheduler comes from memory. */
+  @ArchTest
+  static final ArchRule THE_FILTER_PATH_CALLS_NO_API =
+      noClasses()
+          .that()
+          .resideInAPackage("io.pmemcsi.controller.extender..")
+          .or()
+          .haveNameMatching(
+              "io\\.pmemcsi\\.controller\\.capacity\\."
+                  + "(NodeCapacities|NodeState|Space|Demand|Reservations|FreeCapacity)(\\$.*)?")
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(
+              "io.fabric8..",
+              "io.pmemcsi.controller.cluster..",
+              "io.pmemcsi.controller.watch..",
+              "java.net..");
+
   @ArchTest
   static final ArchRule DRIVER_KNOWS_ONLY_THE_PROTOCOL_AND_BASE =
       noClasses()
@@ -100,7 +119,7 @@ class ArchitectureTest {
           .resideInAPackage("io.pmemcsi.driver..")
           .should()
           .dependOnClassesThat(
-              ours()
+              projectClasses()
                   .and(outside("io.pmemcsi.driver"))
                   .and(outside("csi.v1"))
                   .and(outside("io.pmemcsi.base")));
@@ -117,7 +136,7 @@ class ArchitectureTest {
   @ArchTest
   static final ArchRule NOTHING_THAT_SHIPS_KNOWS_THE_TEST_BEDS =
       noClasses()
-          .that(ours().and(outside("io.pmemcsi.testbed")))
+          .that(projectClasses().and(outside("io.pmemcsi.testbed")))
           .should()
           .dependOnClassesThat()
           .resideInAPackage("io.pmemcsi.testbed..");
@@ -142,7 +161,9 @@ class ArchitectureTest {
               "io.pmemcsi.operator.kinds..",
               "io.pmemcsi.operator.pmemdriver..",
               "io.pmemcsi.operator.rollout..",
-              "io.pmemcsi.api..");
+              "io.pmemcsi.api.legacy..",
+              "io.pmemcsi.api.pmem..",
+              "io.pmemcsi.api.template..");
 
   @ArchTest
   static final ArchRule KINDS_DO_NOT_KNOW_EACH_OTHER =
@@ -169,7 +190,7 @@ class ArchitectureTest {
               "io.pmemcsi.operator.metrics..",
               "io.pmemcsi.operator.usage..")
           .layer("facts")
-          .definedBy("io.pmemcsi.operator.facts..")
+          .definedBy("io.pmemcsi.operator.facts..", "io.pmemcsi.operator.yaml..")
           .whereLayer("entrances")
           .mayNotBeAccessedByAnyLayer()
           .whereLayer("kinds")
@@ -184,6 +205,70 @@ class ArchitectureTest {
   @ArchTest
   static final ArchRule OPERATOR_PACKAGES_HAVE_NO_CYCLES =
       slices().matching("io.pmemcsi.operator.(*)..").should().beFreeOfCycles();
+
+  /** Decisions, and the mapping of their results to a status, get values and return values. */
+  @ArchTest
+  static final ArchRule DECISIONS_OF_THE_OPERATOR_TAKE_NO_CLIENT =
+      noClasses()
+          .that()
+          .resideInAPackage("io.pmemcsi.operator..")
+          .and()
+          .haveNameMatching(
+              ".*\\.(\\w*(Decision|Plan|Planner|DesiredState|Conflicts|ObservedStatus|StatusMapper"
+                  + "|EventMessages)|Lifecycle|LostNodes|NodeSharing)(\\$.*)?")
+          .should()
+          .dependOnClassesThat()
+          .haveNameMatching(
+              ".*\\.(KubernetesClient|ClusterReader|ApiReader|CachedReader|Cluster|Engine)");
+
+  @ArchTest
+  static final ArchRule API_PACKAGES_POINT_DOWNWARDS =
+      layeredArchitecture()
+          .consideringOnlyDependenciesInLayers()
+          .layer("all kinds")
+          .definedBy("io.pmemcsi.api.kinds..")
+          .layer("one kind")
+          .definedBy(
+              "io.pmemcsi.api.pmem..", "io.pmemcsi.api.legacy..", "io.pmemcsi.api.template..")
+          .layer("schema")
+          .definedBy("io.pmemcsi.api.schema..")
+          .layer("shared")
+          .definedBy("io.pmemcsi.api")
+          .whereLayer("all kinds")
+          .mayNotBeAccessedByAnyLayer()
+          .whereLayer("one kind")
+          .mayOnlyBeAccessedByLayers("all kinds")
+          .whereLayer("schema")
+          .mayOnlyBeAccessedByLayers("all kinds", "one kind");
+
+  @ArchTest
+  static final ArchRule CONTROLLER_PACKAGES_POINT_DOWNWARDS =
+      layeredArchitecture()
+          .consideringOnlyDependenciesInLayers()
+          .layer("program")
+          .definedBy("io.pmemcsi.controller")
+          .layer("services")
+          .definedBy(
+              "io.pmemcsi.controller.extender..",
+              "io.pmemcsi.controller.webhook..",
+              "io.pmemcsi.controller.rescheduler..")
+          .layer("cluster")
+          .definedBy("io.pmemcsi.controller.cluster..")
+          .layer("capacity")
+          .definedBy("io.pmemcsi.controller.capacity..")
+          .layer("values and helpers")
+          .definedBy(
+              "io.pmemcsi.controller.volume..",
+              "io.pmemcsi.controller.watch..",
+              "io.pmemcsi.controller.https..")
+          .whereLayer("program")
+          .mayNotBeAccessedByAnyLayer()
+          .whereLayer("services")
+          .mayOnlyBeAccessedByLayers("program")
+          .whereLayer("cluster")
+          .mayOnlyBeAccessedByLayers("program", "services")
+          .whereLayer("capacity")
+          .mayOnlyBeAccessedByLayers("program", "services", "cluster");
 
   @ArchTest
   static final ArchRule SETTINGS_ARE_PURE =
@@ -204,16 +289,40 @@ class ArchitectureTest {
           .haveFullyQualifiedName("java.nio.file.Files");
 
   @ArchTest
-  static final ArchRule PACKAGES_HAVE_NO_CYCLES_BETWEEN_MODULES =
+  static final ArchRule MODULES_HAVE_NO_CYCLES =
       slices().matching("io.pmemcsi.(*)..").should().beFreeOfCycles();
 
-  @ArchTest static final ArchRule ONE_WAY_OF_LOGGING = NO_CLASSES_SHOULD_USE_JAVA_UTIL_LOGGING;
+  @ArchTest
+  static final ArchRule PACKAGES_HAVE_NO_CYCLES =
+      slices().assignedFrom(packages()).should().beFreeOfCycles();
+
+  /** Except for the bridge that hands records of libraries to our log. */
+  @ArchTest
+  static final ArchRule ONE_WAY_OF_LOGGING =
+      noClasses().that().doNotHaveSimpleName("JulBridge").should(USE_JAVA_UTIL_LOGGING);
 
   @ArchTest
   static final ArchRule EVERY_PACKAGE_SAYS_WHAT_IT_IS_FOR =
-      classes().that(ours().and(outside("csi.v1"))).should(liveInANullMarkedPackage());
+      classes().that(projectClasses().and(outside("csi.v1"))).should(liveInANullMarkedPackage());
 
-  private static DescribedPredicate<JavaClass> ours() {
+  /** Every package by itself, the outermost one of a module included. */
+  private static SliceAssignment packages() {
+    return new SliceAssignment() {
+      @Override
+      public SliceIdentifier getIdentifierOf(JavaClass type) {
+        return type.getPackageName().startsWith("io.pmemcsi")
+            ? SliceIdentifier.of(type.getPackageName())
+            : SliceIdentifier.ignore();
+      }
+
+      @Override
+      public String getDescription() {
+        return "packages";
+      }
+    };
+  }
+
+  private static DescribedPredicate<JavaClass> projectClasses() {
     return JavaClass.Predicates.resideInAnyPackage("io.pmemcsi..", PROTOCOL);
   }
 

@@ -30,6 +30,8 @@ class DriverArchitectureTest {
           .definedBy(DRIVER + ".metrics..")
           .layer("audit")
           .definedBy(DRIVER + ".audit..")
+          .layer("health")
+          .definedBy(DRIVER + ".health..")
           .layer("node")
           .definedBy(DRIVER + ".node..")
           .layer("operations")
@@ -60,6 +62,10 @@ class DriverArchitectureTest {
           .mayOnlyBeAccessedByLayers("wiring", "metrics")
           .whereLayer("node")
           .mayOnlyBeAccessedByLayers("wiring", "csi", "audit")
+          .whereLayer("health")
+          .mayOnlyBeAccessedByLayers("wiring", "csi", "audit", "node")
+          .whereLayer("health")
+          .mayOnlyAccessLayers("device", "linux")
           .whereLayer("operations")
           .mayOnlyBeAccessedByLayers("wiring", "csi", "node")
           .whereLayer("store")
@@ -87,6 +93,19 @@ class DriverArchitectureTest {
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage("io.grpc..", "csi.v1..");
+
+  /** Those that call the other side or answer it. */
+  @ArchTest
+  static final ArchRule STATUS_CODES_STAY_AT_THE_BORDER_OF_THE_REGISTRY =
+      noClasses()
+          .that()
+          .resideInAPackage(DRIVER + ".registry..")
+          .and()
+          .haveNameNotMatching(
+              ".*\\.(NodeRegistration|NodeStatus|TlsNodeClient|Responder|Failures)(\\$.*)?")
+          .should()
+          .dependOnClassesThat()
+          .haveNameMatching("io\\.grpc\\.Status.*|.*\\.CsiStatusException");
 
   @ArchTest
   static final ArchRule ONLY_THE_TABLE_OF_MANAGERS_KNOWS_THE_MODES =

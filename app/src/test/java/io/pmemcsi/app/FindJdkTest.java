@@ -50,27 +50,27 @@ class FindJdkTest {
 
   @Test
   void itIsFoundWhereTheDefaultIsOlder() throws Exception {
-    Path wanted = jdk("jvm/temurin-25", "25.0.1");
+    Path expected = jdk("jvm/temurin-25", "25.0.1");
 
-    assertThat(find()).isEqualTo(new ScriptRun(0, wanted + "\n", ""));
+    assertThat(find()).isEqualTo(new ScriptRun(0, expected + "\n", ""));
   }
 
   @Test
   void theOneOfThePathIsFoundAnywhere() throws Exception {
-    Path wanted = jdk("elsewhere", "25");
+    Path expected = jdk("elsewhere", "25");
     Files.delete(directory.resolve("bin/javac"));
-    Files.createSymbolicLink(directory.resolve("bin/javac"), wanted.resolve("bin/javac"));
+    Files.createSymbolicLink(directory.resolve("bin/javac"), expected.resolve("bin/javac"));
 
-    assertThat(find()).isEqualTo(new ScriptRun(0, wanted + "\n", ""));
+    assertThat(find()).isEqualTo(new ScriptRun(0, expected + "\n", ""));
   }
 
   @Test
   void theOneThatIsNamedIsTakenBeforeOthers() throws Exception {
     jdk("jvm/a-25", "25");
-    Path wanted = jdk("named", "25.0.2");
-    environment.put("PMEM_CSI_JDK", wanted.toString());
+    Path expected = jdk("named", "25.0.2");
+    environment.put("PMEM_CSI_JDK", expected.toString());
 
-    assertThat(find()).isEqualTo(new ScriptRun(0, wanted + "\n", ""));
+    assertThat(find()).isEqualTo(new ScriptRun(0, expected + "\n", ""));
   }
 
   @Test

@@ -32,7 +32,8 @@ class LauncherIT {
     "pmem-csi-driver,-version",
     "pmem-csi-driver,--version",
     "pmem-csi-operator,-version",
-    "pmem-csi-operator,--version"
+    "pmem-csi-operator,--version",
+    "csi-operator,-version"
   })
   void everyNameOfTheProgramWorks(String name, String argument) throws Exception {
     assertPrintsItsVersion(start(name, List.of(argument)));

@@ -8,6 +8,9 @@ import io.fabric8.kubernetes.api.model.apiextensions.v1.JSONSchemaPropsBuilder;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.pmemcsi.embedded.EmbeddedKubernetes;
+import io.pmemcsi.embedded.fault.FaultPlan;
+import io.pmemcsi.embedded.fault.RequestFault;
+import io.pmemcsi.embedded.fault.SeenRequest;
 import io.pmemcsi.operator.runtime.OperatorProgram;
 import io.pmemcsi.testbed.kubernetes.Clients;
 import io.pmemcsi.testbed.kubernetes.Definitions;
@@ -27,12 +30,16 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** How the operator ends as a process of its own, where nobody has asked it to. */
+/** How the operator ends as a process of its own. */
 class OperatorEndIT {
 
   private static final Path DEFINITIONS = Path.of("../deploy/crd");
   private static final String STARTED = "PMEM-CSI operator started.";
-  private static final Duration PATIENCE = Duration.ofMinutes(4);
+  private static final Duration TIMEOUT = Duration.ofMinutes(4);
+  private static final int MOMENTS = 8;
+
+  /** Of a JVM that a signal ends before it has a handler. */
+  private static final int TERMINATED = 143;
 
   @TempDir private Path directory;
   private final List<Process> started = new ArrayList<>();
@@ -54,12 +61,38 @@ class OperatorEndIT {
 
     assertEnd(
         process,
-        "the lease pmem-csi-operator-lock in namespace %s is lost, and another replica leads: this"
+        "the lease pmem-csi-operator-lock in namespace %s is lost, and another replica leads,"
                 .formatted(namespace)
-            + " one ends at once, to be restarted");
+            + " another-replica: this one ends at once, to be restarted");
   }
 
-  /** Somebody has put other definitions into the cluster, so that a resource is not what it was. */
+  /** A kubelet that replaces the pod does not wait until the caches are filled. */
+  @Test
+  @WithKubernetes(controllers = false)
+  void aSignalDuringTheStartEndsTheProcessInOrder(Sandbox sandbox) throws Exception {
+    Definitions.install(sandbox.client(), DEFINITIONS);
+    Path kubeconfig = sandbox.cluster().kubeconfig();
+    long begin = System.nanoTime();
+    Process complete = start(kubeconfig, sandbox.namespace(), "--leader-election");
+    awaitStarted(complete);
+    Duration start = Duration.ofNanos(System.nanoTime() - begin);
+    assertStops(complete, 0);
+
+    for (int moment = 1; moment < MOMENTS; moment++) {
+      Process process = start(kubeconfig, sandbox.namespace(), "--leader-election");
+      Thread.sleep(start.multipliedBy(moment).dividedBy(MOMENTS));
+      assertStops(process, 0, TERMINATED);
+    }
+  }
+
+  private void assertStops(Process process, Integer... exitCodes) throws Exception {
+    process.destroy();
+    assertThat(process.waitFor(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).as(err()).isTrue();
+    assertThat(process.exitValue()).as(err()).isIn((Object[]) exitCodes);
+    assertThat(err()).doesNotContain("Exception").doesNotContainPattern("(?m)^\\s+at ");
+  }
+
+  /** A user has replaced the CRDs, so that the schema of a resource differs. */
   @Test
   void aWatchThatCannotGoOnIsOneLineAndEndsTheProcess() throws Exception {
     try (EmbeddedKubernetes server = EmbeddedKubernetes.start();
@@ -84,26 +117,39 @@ class OperatorEndIT {
   }
 
   @Test
-  void aClusterWithoutOurDefinitionsIsOneLine() throws Exception {
-    try (EmbeddedKubernetes server = EmbeddedKubernetes.start()) {
+  void aClusterThatMayNotBeWatchedIsOneLine() throws Exception {
+    try (EmbeddedKubernetes server = EmbeddedKubernetes.start();
+        KubernetesClient client = client(server)) {
+      Definitions.install(client, DEFINITIONS);
+      server.faults().follow(new ForbiddenLists());
       Process process = start(kubeconfig(server), "default", "-v=0");
 
       assertEnd(process, "cannot watch the cluster: ");
       assertThat(err())
-          .containsPattern("cluster: (pmemcsi|csidriver)deployments\\.\\S+: .*; are the CRDs of")
+          .containsPattern("cluster: pmemcsideployments\\.\\S+: .*; are the CRDs of")
           .hasLineCount(1);
     }
   }
 
-  private void awaitStarted(Process process) {
-    await().atMost(PATIENCE).until(() -> err().contains(STARTED) || !process.isAlive());
-    assertThat(process.isAlive()).isTrue();
+  private static final class ForbiddenLists implements FaultPlan {
+    @Override
+    public RequestFault onRequest(SeenRequest request) {
+      return request.verb().equals("list") && request.plural().equals("pmemcsideployments")
+          ? new RequestFault.Fail(403, RequestFault.Moment.BEFORE)
+          : RequestFault.NONE;
+    }
+  }
+
+  private void awaitStarted(Process process) throws IOException {
+    await().atMost(TIMEOUT).until(() -> err().contains(STARTED) || !process.isAlive());
+    assertThat(process.isAlive()).as(err()).isTrue();
   }
 
   private void assertEnd(Process process, String reason) throws Exception {
-    assertThat(process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).as(err()).isTrue();
+    assertThat(process.waitFor(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).as(err()).isTrue();
     assertThat(process.exitValue()).as(err()).isEqualTo(1);
-    assertThat(err().lines().reduce((_, last) -> last)).hasValue("pmem-csi: " + terminationLog());
+    // not always the last line: other threads may log until the process has ended
+    assertThat(err().lines()).contains("pmem-csi: " + terminationLog());
     // warnings before it, such as that of a lease which two want to write, are those of libraries
     assertThat(terminationLog()).startsWith(reason).doesNotContain("Exception");
     assertThat(err()).doesNotContainPattern("(?m)^\\s+at ");
@@ -111,13 +157,13 @@ class OperatorEndIT {
 
   private static void takeLease(KubernetesClient client, String namespace) {
     var lease = client.leases().inNamespace(namespace).withName(OperatorProgram.LEASE);
-    // the operator may not have it yet, and renews it meanwhile
+    // the operator may not have it yet, and renews it while this runs
     await()
         .ignoreExceptions()
         .until(
             () -> {
               var taken = Objects.requireNonNull(lease.get());
-              taken.getSpec().setHolderIdentity("somebody else");
+              taken.getSpec().setHolderIdentity("another-replica");
               taken.getSpec().setRenewTime(ZonedDateTime.now(ZoneOffset.UTC));
               client.resource(taken).update();
               return true;

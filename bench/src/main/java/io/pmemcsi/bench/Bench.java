@@ -2,7 +2,9 @@ package io.pmemcsi.bench;
 
 import io.pmemcsi.bench.controller.ExtenderSpeed;
 import io.pmemcsi.bench.controller.SchedulerThroughput;
+import io.pmemcsi.bench.driver.CopySpeed;
 import io.pmemcsi.bench.driver.EraseSpeed;
+import io.pmemcsi.bench.driver.ExpansionByHand;
 import io.pmemcsi.bench.driver.FileByHand;
 import io.pmemcsi.bench.driver.ForwardedCreates;
 import io.pmemcsi.bench.driver.HundredNodes;
@@ -10,6 +12,7 @@ import io.pmemcsi.bench.driver.LvmByHand;
 import io.pmemcsi.bench.driver.ManyVolumes;
 import io.pmemcsi.bench.driver.NodeSize;
 import io.pmemcsi.bench.driver.ParallelCreates;
+import io.pmemcsi.bench.driver.ProbeSpeed;
 import io.pmemcsi.bench.operator.OperatorBenchmark;
 import io.pmemcsi.bench.template.ThousandDrivers;
 import io.pmemcsi.bench.testbed.FreshNamespace;
@@ -25,10 +28,13 @@ public final class Bench {
           new OperatorBenchmark(),
           new ThousandDrivers(),
           new LvmByHand(),
+          new ExpansionByHand(),
           new FileByHand(),
+          new ProbeSpeed(),
           new ManyVolumes(),
           new ParallelCreates(),
           new EraseSpeed(),
+          new CopySpeed(),
           new NodeSize(),
           new ForwardedCreates(),
           new HundredNodes(),

@@ -19,6 +19,13 @@ public final class Samples {
     add((System.nanoTime() - start) / 1e9);
   }
 
+  /** These times, to which more can be added. */
+  public Samples copy() {
+    Samples copy = new Samples();
+    copy.seconds.addAll(seconds);
+    return copy;
+  }
+
   public void add(double measured) {
     seconds.add(measured);
   }
@@ -30,5 +37,14 @@ public final class Samples {
     return sorted.size() % 2 == 1
         ? sorted.get(middle)
         : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
+  }
+
+  /** The time within which this share of them was done. */
+  public double percentile(double share) {
+    return seconds.stream()
+        .sorted()
+        .skip((long) (seconds.size() * share))
+        .findFirst()
+        .orElseThrow();
   }
 }

@@ -7,7 +7,7 @@ import io.prometheus.metrics.core.metrics.GaugeWithCallback;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.time.Clock;
 
-/** Metrics beside those of requests. */
+/** All metrics except those of requests ({@code RequestMetrics}). */
 final class ControllerMetrics {
 
   private final PrometheusRegistry registry;
@@ -22,19 +22,19 @@ final class ControllerMetrics {
     this.rescheduled =
         Counter.builder()
             .name("scheduler_rescheduled_claims_total")
-            .help("Claims that were taken off a node without the driver.")
+            .help("Claims whose selected node was removed because it does not run the driver.")
             .register(registry);
     GaugeWithCallback.builder()
-        .name("scheduler_promised_volumes")
-        .help("Volumes for which room is promised and which do not exist yet.")
-        .callback(callback -> callback.call(capacities.promisedVolumes()))
+        .name("scheduler_reserved_volumes")
+        .help("Volumes for which capacity is reserved until they exist.")
+        .callback(callback -> callback.call(capacities.reservedVolumes()))
         .register(registry);
   }
 
   void follow(CapacitySource source) {
     GaugeWithCallback.builder()
         .name("scheduler_capacity_age_seconds")
-        .help("Age of the oldest capacity data of a node.")
+        .help("Age of the oldest capacity data of any node.")
         .callback(
             callback -> callback.call(capacities.oldest(source, clock.instant()).toMillis() / 1e3))
         .register(registry);

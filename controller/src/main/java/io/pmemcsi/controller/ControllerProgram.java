@@ -8,6 +8,8 @@ import io.pmemcsi.base.http.HttpEndpoint;
 import io.pmemcsi.base.http.ListenAddress;
 import io.pmemcsi.base.http.Page;
 import io.pmemcsi.base.http.Pages;
+import io.pmemcsi.base.http.RuntimeMetrics;
+import io.pmemcsi.base.http.ServerTuning;
 import io.pmemcsi.base.version.Version;
 import io.pmemcsi.controller.capacity.CapacitySource;
 import io.pmemcsi.controller.capacity.NodeCapacities;
@@ -16,7 +18,7 @@ import io.pmemcsi.controller.capacity.WatchedCapacity;
 import io.pmemcsi.controller.cluster.ClusterCache;
 import io.pmemcsi.controller.cluster.NewClaims;
 import io.pmemcsi.controller.cluster.PendingPods;
-import io.pmemcsi.controller.cluster.PromiseUpdates;
+import io.pmemcsi.controller.cluster.ReservationUpdates;
 import io.pmemcsi.controller.extender.SchedulerExtender;
 import io.pmemcsi.controller.https.ControllerServer;
 import io.pmemcsi.controller.https.ControllerServer.Route;
@@ -25,6 +27,7 @@ import io.pmemcsi.controller.https.Response;
 import io.pmemcsi.controller.rescheduler.DriverNodes;
 import io.pmemcsi.controller.rescheduler.ElectedRescheduler;
 import io.pmemcsi.controller.rescheduler.Rescheduler;
+import io.pmemcsi.controller.volume.VolumeClasses;
 import io.pmemcsi.controller.volume.VolumeNeeds;
 import io.pmemcsi.controller.webhook.PodWebhook;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
@@ -32,6 +35,7 @@ import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
@@ -45,10 +49,22 @@ public final class ControllerProgram implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(ControllerProgram.class);
 
-  /** How quickly things happen; tests are less patient. */
-  public record Timing(ScrapedCapacity.Timing scrape, Duration certificateReload) {
+  /** Of one request; many are read at the same time, and the memory is small. */
+  private static final int MAX_HEADERS = 32 << 10;
+
+  static {
+    ServerTuning.limitHeaders(MAX_HEADERS);
+  }
+
+  /**
+   * Periods and time-outs; tests use shorter ones.
+   *
+   * @param drain how long to answer after the stop was asked for: callers learn only after some
+   *     time that a replica is not there for them any more
+   */
+  public record Timing(ScrapedCapacity.Timing scrape, Duration certificateReload, Duration drain) {
     public static final Timing DEFAULT =
-        new Timing(ScrapedCapacity.Timing.DEFAULT, Duration.ofSeconds(10));
+        new Timing(ScrapedCapacity.Timing.DEFAULT, Duration.ofSeconds(10), Duration.ofSeconds(5));
   }
 
   private final ControllerSettings settings;
@@ -58,6 +74,7 @@ public final class ControllerProgram implements AutoCloseable {
   private final PrometheusRegistry registry = new PrometheusRegistry();
   private final NodeCapacities capacities = new NodeCapacities();
   private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+  private final List<ControllerServer> servers = new ArrayList<>();
   private final Readiness readiness = new Readiness();
   private final ControllerMetrics metrics;
   private Optional<Integer> schedulerPort = Optional.empty();
@@ -68,6 +85,7 @@ public final class ControllerProgram implements AutoCloseable {
     this.settings = settings;
     this.timing = timing;
     Version.register(registry);
+    RuntimeMetrics.register(registry);
     this.metrics = new ControllerMetrics(registry, capacities, clock);
   }
 
@@ -79,13 +97,13 @@ public final class ControllerProgram implements AutoCloseable {
       program.start();
       return program;
     } catch (KubernetesClientException e) {
-      program.close();
+      program.closeParts();
       throw new FatalException(
           "cannot reach the API server %s: %s; check KUBECONFIG and that the server runs"
               .formatted(client.getMasterUrl(), Reason.of(e)),
           e);
     } catch (RuntimeException e) {
-      program.close();
+      program.closeParts();
       throw e;
     }
   }
@@ -105,9 +123,16 @@ public final class ControllerProgram implements AutoCloseable {
     return readiness.problem();
   }
 
+  /** Answers for a while longer, without being ready, before everything is closed. */
   @Override
   public void close() {
     readiness.add(() -> Optional.of("the controller is being stopped"));
+    drain();
+    closeParts();
+    LOG.atInfo().log("PMEM-CSI controller stopped.");
+  }
+
+  private void closeParts() {
     while (!parts.isEmpty()) {
       AutoCloseable part = parts.pop();
       try {
@@ -116,7 +141,18 @@ public final class ControllerProgram implements AutoCloseable {
         LOG.atWarn().setCause(e).log("A part was not closed.");
       }
     }
-    LOG.atInfo().log("PMEM-CSI controller stopped.");
+  }
+
+  private void drain() {
+    if (servers.isEmpty()) {
+      return;
+    }
+    servers.forEach(ControllerServer::drain);
+    try {
+      Thread.sleep(timing.drain());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   private void start() {
@@ -124,12 +160,13 @@ public final class ControllerProgram implements AutoCloseable {
     var starting = new Readiness.Step("the controller is starting");
     readiness.add(starting);
     settings.metricsListen().ifPresent(this::serveMetrics);
-    CapacitySource source = added(capacitySource());
+    ClusterCache cache = added(ClusterCache.start(client));
+    CapacitySource source = added(capacitySource(cache));
     metrics.follow(source);
-    var updates = new PromiseUpdates(settings.driver(), capacities, source::refresh, clock);
-    ClusterCache cache = added(ClusterCache.start(client, updates));
+    var updates = new ReservationUpdates(settings.driver(), capacities, source::refresh, clock);
+    cache.onClaimChange(updates);
     PendingPods pods = added(PendingPods.start(client, settings.driver(), updates));
-    parts.push(new Expiry(capacities, clock));
+    parts.push(new Expiry(capacities, source, clock));
     readiness.add(source::notReady);
     readiness.add(cache::notReady);
     readiness.add(pods::notReady);
@@ -145,8 +182,8 @@ public final class ControllerProgram implements AutoCloseable {
         .log("PMEM-CSI controller started.");
   }
 
-  private CapacitySource capacitySource() {
-    Optional<String> served = WatchedCapacity.servedVersion(client);
+  private CapacitySource capacitySource(VolumeClasses classes) {
+    Optional<String> served = WatchedCapacity.servedVersion(client, settings.namespace());
     LOG.atInfo()
         .addKeyValue("source", served.map("CSIStorageCapacity "::concat).orElse("node metrics"))
         .log("Capacity is known from:");
@@ -154,7 +191,13 @@ public final class ControllerProgram implements AutoCloseable {
         .<CapacitySource>map(
             version ->
                 WatchedCapacity.start(
-                    client, version, settings.namespace(), settings.driver(), capacities, clock))
+                    client,
+                    version,
+                    settings.namespace(),
+                    settings.driver(),
+                    classes,
+                    capacities,
+                    clock))
         .orElseGet(
             () ->
                 ScrapedCapacity.start(
@@ -193,25 +236,31 @@ public final class ControllerProgram implements AutoCloseable {
         .schedulerListen()
         .ifPresent(
             address -> {
-              ControllerServer server =
-                  added(
-                      ControllerServer.start(
-                          address,
-                          Optional.of(
-                              new ControllerServer.TlsFiles(
-                                  settings.certificate().certificate(),
-                                  settings.certificate().key(),
-                                  timing.certificateReload())),
-                          routes,
-                          requests));
+              var tls =
+                  new ControllerServer.TlsFiles(
+                      settings.certificate().certificate(),
+                      settings.certificate().key(),
+                      timing.certificateReload());
+              ControllerServer server = serve(address, Optional.of(tls), routes, requests);
               schedulerPort = Optional.of(server.port());
               warmUp(server);
             });
     settings
         .insecureSchedulerListen()
         .ifPresent(
-            address ->
-                parts.push(ControllerServer.start(address, Optional.empty(), routes, requests)));
+            address -> {
+              var _ = serve(address, Optional.empty(), routes, requests);
+            });
+  }
+
+  private ControllerServer serve(
+      ListenAddress address,
+      Optional<ControllerServer.TlsFiles> tls,
+      Map<String, Route> routes,
+      RequestMetrics requests) {
+    ControllerServer server = added(ControllerServer.start(address, tls, routes, requests));
+    servers.add(server);
+    return server;
   }
 
   /** In the background, and not ready until it is over. */

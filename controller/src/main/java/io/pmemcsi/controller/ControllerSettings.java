@@ -11,7 +11,7 @@ import java.util.Optional;
  * What the controller is asked to do.
  *
  * @param namespace that of the driver
- * @param identity tells this replica from others
+ * @param identity distinguishes this replica from others
  * @param nodeSelector labels of the nodes that run the driver; the rescheduler runs if there are
  *     any
  * @param schedulerListen where extender and webhook are served over HTTPS

@@ -1,7 +1,7 @@
 /**
- * The controller: a scheduler extender and a pod webhook that bring pods with PMEM volumes to nodes
- * that have room, and a rescheduler for claims that wait for a node without the driver. It reads
- * the Kubernetes API and answers over HTTPS. Start with {@link
+ * The controller: a scheduler extender and a pod webhook that place pods with PMEM volumes on nodes
+ * that have capacity, and a rescheduler for claims that wait for a node without the driver. It
+ * reads the Kubernetes API and answers over HTTPS. Start with {@link
  * io.pmemcsi.controller.ControllerProgram}.
  */
 @NullMarked

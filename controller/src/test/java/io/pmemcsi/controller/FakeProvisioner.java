@@ -25,8 +25,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Plays the drivers and provisioners of many nodes: creates volumes for claims on their selected
- * node while that has room, and publishes what is left. A claim for which there is no room is
- * counted and goes back to the scheduler, as the real provisioner does it.
+ * node while that has capacity, and publishes what is left. A claim for which there is no capacity
+ * is counted and goes back to the scheduler, as the real provisioner does it.
  */
 final class FakeProvisioner implements AutoCloseable {
 
@@ -119,11 +119,11 @@ final class FakeProvisioner implements AutoCloseable {
     if (node == null) {
       return;
     }
-    boolean ours =
+    boolean owned =
         className.equals(claim.getSpec().getStorageClassName())
             && claim.getSpec().getVolumeName() == null
             && publishing.containsKey(node);
-    if (ours && begun.add(claim.getMetadata().getUid() + node)) {
+    if (owned && begun.add(claim.getMetadata().getUid() + node)) {
       workers.execute(() -> provision(claim, node));
     }
   }

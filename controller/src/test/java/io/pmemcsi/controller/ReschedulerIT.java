@@ -96,7 +96,7 @@ class ReschedulerIT {
   }
 
   private ClusterCache cache() {
-    ClusterCache cache = ClusterCache.start(world.client, ClusterCache.ClaimListener.NONE);
+    ClusterCache cache = ClusterCache.start(world.client);
     await().until(() -> cache.notReady().isEmpty());
     return cache;
   }

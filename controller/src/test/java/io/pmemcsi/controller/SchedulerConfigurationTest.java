@@ -10,7 +10,10 @@ import java.nio.file.Path;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The configurations of kube-scheduler that are shipped; SchedulingIT runs one like them. */
+/**
+ * The configurations of kube-scheduler that are shipped; SchedulingIT runs the one for its
+ * scheduler.
+ */
 class SchedulerConfigurationTest {
 
   @ParameterizedTest

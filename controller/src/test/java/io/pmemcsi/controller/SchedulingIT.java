@@ -34,7 +34,7 @@ class SchedulingIT {
   }
 
   @Test
-  void podsGetNodesWithRoomAndTheEventSaysWhatIsMissing() {
+  void podsGetNodesWithCapacityAndTheEventSaysWhatIsMissing() {
     start(2, 4 * GIB);
     world.client.resource(world.claim("small", 3 * GIB)).create();
     world.client.resource(world.pod("small", "small")).create();

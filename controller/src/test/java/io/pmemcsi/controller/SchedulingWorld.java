@@ -20,7 +20,10 @@ import io.pmemcsi.controller.https.TestCertificate;
 import io.pmemcsi.testbed.kubernetes.FakeNodes;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.process.ChildProcess;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -104,7 +107,8 @@ final class SchedulingWorld implements AutoCloseable {
   static ControllerProgram.Timing quick() {
     return new ControllerProgram.Timing(
         new ScrapedCapacity.Timing(Duration.ofSeconds(1), Duration.ofMillis(500)),
-        Duration.ofMillis(200));
+        Duration.ofMillis(200),
+        Duration.ofMillis(100));
   }
 
   /** Starts the controller in this process and waits until it is ready. */
@@ -168,37 +172,34 @@ final class SchedulingWorld implements AutoCloseable {
         .encodeToString(certificate.authorityPem().getBytes(StandardCharsets.UTF_8));
   }
 
-  /** Starts a scheduler that calls the extender for pods which request the managed resource. */
+  /** Starts a scheduler with the shipped configuration, of which only names are replaced. */
   SchedulingWorld scheduler(int port) {
+    String version = TestCluster.plane().version().isAtLeast(1, 25) ? "v1" : "v1beta1";
     String configuration =
+        read(Path.of("../deploy/scheduler/%s.yaml".formatted(version)))
+            .replace("/etc/kubernetes/scheduler.conf", "\"@KUBECONFIG@\"\n  qps: 500\n  burst: 500")
+            .replace(
+                "https://pmem-csi-intel-com-scheduler.pmem-csi.svc", "https://127.0.0.1:" + port)
+            .replace("REPLACE_WITH_CA", authority())
+            .replace("pmem-csi.intel.com/scheduler", driver + "/scheduler");
+    configuration +=
         """
-        apiVersion: kubescheduler.config.k8s.io/%s
-        kind: KubeSchedulerConfiguration
-        clientConnection: {kubeconfig: "@KUBECONFIG@", qps: 500, burst: 500}
         leaderElection: {leaderElect: false}
         profiles:
         - schedulerName: %s
-        extenders:
-        - urlPrefix: https://127.0.0.1:%d
-          filterVerb: filter
-          prioritizeVerb: prioritize
-          nodeCacheCapable: true
-          weight: 1
-          enableHTTPS: true
-          tlsConfig: {caData: "%s"}
-          managedResources:
-          - name: %s/scheduler
-            ignoredByScheduler: true
         """
-            .formatted(
-                TestCluster.plane().version().isAtLeast(1, 25) ? "v1" : "v1beta1",
-                className,
-                port,
-                authority(),
-                driver);
+            .formatted(className);
     ChildProcess scheduler = TestCluster.plane().startScheduler(className, configuration);
     parts.push(scheduler::close);
     return this;
+  }
+
+  private static String read(Path file) {
+    try {
+      return Files.readString(file);
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot read " + file, e);
+    }
   }
 
   PersistentVolumeClaim claim(String name, long bytes) {
@@ -215,6 +216,23 @@ final class SchedulingWorld implements AutoCloseable {
         .endResources()
         .endSpec()
         .build();
+  }
+
+  /** Creates a claim for a volume of another driver that never comes. */
+  void foreignClaim(String node, long bytes) {
+    String foreign = className + "-foreign";
+    sandbox.create(
+        new StorageClassBuilder()
+            .withNewMetadata()
+            .withName(foreign)
+            .endMetadata()
+            .withProvisioner("foreign.example.com")
+            .withVolumeBindingMode("WaitForFirstConsumer")
+            .build());
+    PersistentVolumeClaim claim = claim(foreign, bytes);
+    claim.getSpec().setStorageClassName(foreign);
+    claim.getMetadata().setAnnotations(Map.of("volume.kubernetes.io/selected-node", node));
+    client.resource(claim).create();
   }
 
   /** A pod for the scheduler of this world. */

@@ -14,7 +14,7 @@ record DemoDirectory(Path path) implements AutoCloseable {
 
   /** The remedy for a disk that is full or read-only. */
   static final String REMEDY =
-      "make room there, or choose another place with"
+      "free some space there, or choose another place with"
           + " PMEM_CSI_JAVA_OPTIONS=-Djava.io.tmpdir=/DIRECTORY";
 
   static DemoDirectory create() {

@@ -36,7 +36,7 @@ final class OperatorDemo {
   private static final String PLAIN = "pmem-csi.yaml";
   private static final String WITH_CONTROLLER = "pmem-csi-controller.yaml";
   private static final String TEMPLATES = "hostpath.yaml";
-  private static final String NAMESPACE = "pmem-csi";
+  static final String NAMESPACE = "pmem-csi";
   private static final String IMAGE = "pmem-csi-driver:demo";
   private static final String RUNNING = "Running";
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
@@ -163,7 +163,7 @@ final class OperatorDemo {
     return rendering.objects(sample, new ClusterProbe(client).facts(NAMESPACE, IMAGE));
   }
 
-  private static void install(KubernetesClient client) {
+  static void install(KubernetesClient client) {
     client
         .resource(
             new NamespaceBuilder().withNewMetadata().withName(NAMESPACE).endMetadata().build())
@@ -281,7 +281,7 @@ final class OperatorDemo {
     }
   }
 
-  private static String text(String resource) {
+  static String text(String resource) {
     try (InputStream in = OperatorDemo.class.getResourceAsStream(resource)) {
       if (in == null) {
         throw new IllegalStateException(resource + " is not in the program");

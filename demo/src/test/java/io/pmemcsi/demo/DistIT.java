@@ -106,6 +106,8 @@ class DistIT {
   void imageTrainsItsOwnCache() throws Exception {
     Path home = dist();
     Path program = home.resolve("lib/pmem-csi");
+    // as the Containerfile copies it
+    Files.move(home.resolve("training"), program.resolve("training"));
     Process training =
         new ProcessBuilder(program.resolve("training/train-aot").toString())
             .redirectOutput(directory.resolve("training").toFile())

@@ -1,14 +1,11 @@
 package io.pmemcsi.driver;
 
-import io.pmemcsi.base.http.GaugeFamily;
 import io.pmemcsi.base.http.HttpEndpoint;
 import io.pmemcsi.base.http.ListenAddress;
 import io.pmemcsi.base.http.Pages;
 import io.pmemcsi.driver.metrics.DriverMetrics;
 import io.pmemcsi.driver.registry.CentralController;
 import io.pmemcsi.driver.registry.CentralSettings;
-import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 
@@ -41,7 +38,9 @@ public final class CentralDriver implements AutoCloseable {
                       address,
                       metricsPath,
                       Pages.metrics(
-                          metricsPath, metrics.registry(), () -> List.of(nodes(controller)))));
+                          metricsPath,
+                          metrics.registry(),
+                          () -> DriverMetrics.nodes(controller.nodes()))));
       started = true;
       return new CentralDriver(controller, http);
     } finally {
@@ -49,13 +48,6 @@ public final class CentralDriver implements AutoCloseable {
         controller.close();
       }
     }
-  }
-
-  private static GaugeFamily nodes(CentralController controller) {
-    return new GaugeFamily(
-        "pmem_nodes",
-        "Nodes that are registered with the controller.",
-        List.of(new GaugeFamily.Sample(Map.of(), controller.nodes())));
   }
 
   /** The port of the metrics endpoint, where there is one. */

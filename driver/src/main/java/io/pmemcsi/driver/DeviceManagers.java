@@ -24,22 +24,23 @@ interface DeviceManagers {
   DeviceManager open(DeviceMode mode, int percentage);
 
   /** The real ones. */
-  static DeviceManagers real(Path stateDirectory, HostAccess host, Eraser eraser) {
+  static DeviceManagers real(DriverSettings settings, HostAccess host, Eraser eraser) {
     return (mode, percentage) -> {
       if (mode.usesPmem()) {
         WritableSys.ensure(host.commands());
       }
-      return open(mode, percentage, stateDirectory, host, eraser);
+      return open(mode, percentage, settings, host, eraser);
     };
   }
 
   /** For an audit: nothing is set up, activated or mounted. */
-  static DeviceManagers readOnly(Path stateDirectory, HostAccess host) {
-    return (mode, _) -> open(mode, 0, stateDirectory, host, new Eraser((_, _, _) -> {}));
+  static DeviceManagers readOnly(DriverSettings settings, HostAccess host) {
+    return (mode, _) -> open(mode, 0, settings, host, new Eraser((_, _, _) -> {}));
   }
 
   private static DeviceManager open(
-      DeviceMode mode, int percentage, Path stateDirectory, HostAccess host, Eraser eraser) {
+      DeviceMode mode, int percentage, DriverSettings settings, HostAccess host, Eraser eraser) {
+    Path stateDirectory = settings.statePath();
     return switch (mode) {
       case FILE ->
           new FileDevices(
@@ -50,10 +51,11 @@ interface DeviceManagers {
           new GroupSetup(
                   new Ndctl(host.commands()),
                   host.commands(),
+                  settings.driverName(),
                   new PendingNamespaces(stateDirectory, host.files()),
                   Signatures::isBlank)
               .prepare(percentage, eraser);
-      case DIRECT -> new DirectDevices(new Ndctl(host.commands()), eraser);
+      case DIRECT -> new DirectDevices(new Ndctl(host.commands()), settings.driverName(), eraser);
     };
   }
 }

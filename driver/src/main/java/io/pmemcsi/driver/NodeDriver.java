@@ -15,6 +15,7 @@ import io.pmemcsi.driver.device.Capacity;
 import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.Devices;
 import io.pmemcsi.driver.device.Eraser;
+import io.pmemcsi.driver.health.HealthProbe;
 import io.pmemcsi.driver.linux.Timeouts;
 import io.pmemcsi.driver.linux.exec.ProcessRunner;
 import io.pmemcsi.driver.linux.exec.ToolFailedException;
@@ -23,9 +24,12 @@ import io.pmemcsi.driver.linux.mount.KernelMounts;
 import io.pmemcsi.driver.metrics.DriverMetrics;
 import io.pmemcsi.driver.registry.NodeProvisioning;
 import io.pmemcsi.driver.state.DurableFiles;
+import io.pmemcsi.driver.state.StateDirectory;
 import io.pmemcsi.driver.state.StateException;
 import io.pmemcsi.driver.state.StateLock;
 import io.pmemcsi.driver.volume.Quantity;
+import io.pmemcsi.driver.volume.VolumeRecord;
+import io.pmemcsi.driver.volume.operations.AbandonedCreations;
 import io.pmemcsi.driver.volume.operations.VolumeLocks;
 import io.pmemcsi.driver.volume.operations.Volumes;
 import io.pmemcsi.driver.volume.store.Ledger;
@@ -70,10 +74,7 @@ public final class NodeDriver implements AutoCloseable {
     HostAccess host = realHost();
     DriverMetrics metrics = new DriverMetrics(settings.driverName(), settings.nodeId());
     return start(
-        settings,
-        metrics,
-        host,
-        DeviceManagers.real(settings.statePath(), host, new Eraser(metrics::erased)));
+        settings, metrics, host, DeviceManagers.real(settings, host, new Eraser(metrics::erased)));
   }
 
   private static HostAccess realHost() {
@@ -107,26 +108,44 @@ public final class NodeDriver implements AutoCloseable {
       HostAccess host,
       DeviceManagers managers,
       StateLock lock) {
+    StateDirectory.restrict(settings.statePath());
     Ledger ledger = Ledger.open(settings.statePath(), host.files());
     Devices devices =
         new Devices(
             managers.open(settings.deviceMode(), settings.pmemPercentage()),
             mode -> managers.open(mode, 0));
-    AuditReport audit = Audit.repair(ledger, devices, NodeState.read(settings.statePath()));
+    HealthProbe health = new HealthProbe(host.commands());
+    AuditReport audit =
+        Audit.repair(ledger, devices, NodeState.read(settings.statePath()), health, host.files());
     // after the audit, which has just listed the devices: no command runs twice
+    claim(ledger, devices);
     devices.measure();
     warnWithoutPmem(devices);
     audit.findings().forEach(PeriodicAudit::log);
     metrics.audited(audit);
     VolumeLocks locks = new VolumeLocks();
-    PeriodicAudit periodicAudit =
-        new PeriodicAudit(
-            settings.statePath(), ledger, devices, locks::isHeld, metrics::audited, audit);
     Volumes volumes = new Volumes(ledger, devices, locks);
     CsiServices.Running services =
         new CsiServices(settings, host, ledger, devices, volumes).create();
+    AbandonedCreations abandoned = new AbandonedCreations(volumes, services.deleter(), locks);
+    PeriodicAudit periodicAudit =
+        new PeriodicAudit(
+            settings.statePath(),
+            ledger,
+            devices,
+            health,
+            locks::isHeld,
+            abandoned::removeAt,
+            metrics::audited,
+            audit);
+    IdleCollector collector = IdleCollector.ofJvm();
+    CallInterceptor.CallRecorder recorder =
+        (method, code, took) -> {
+          metrics.called(method, code, took);
+          collector.called();
+        };
     CsiServer server =
-        CsiServer.start(settings.endpoint(), settings.nodeId(), metrics::called, services.all());
+        CsiServer.start(settings.endpoint(), settings.nodeId(), recorder, services.all());
     Optional<HttpEndpoint> http = Optional.empty();
     Optional<NodeProvisioning> central = Optional.empty();
     boolean started = false;
@@ -143,7 +162,7 @@ public final class NodeDriver implements AutoCloseable {
                       NodeProvisioning.start(
                           settings.nodeId(),
                           registry,
-                          new CallInterceptor(settings.nodeId(), metrics::called),
+                          new CallInterceptor(settings.nodeId(), recorder),
                           services.provisioning()));
       started = true;
     } finally {
@@ -157,23 +176,36 @@ public final class NodeDriver implements AutoCloseable {
     return new NodeDriver(lock, server, http, central, periodicAudit, audit);
   }
 
+  /** Devices of earlier releases do not say which driver they belong to. */
+  private static void claim(Ledger ledger, Devices devices) {
+    try {
+      devices.current().claim(ledger.records().stream().map(VolumeRecord::id).toList());
+    } catch (DeviceException e) {
+      LOG.atWarn()
+          .addKeyValue("error", e.getMessage())
+          .log("Volumes of an earlier release are not marked as owned by this driver.");
+    }
+  }
+
   private static HttpEndpoint listen(
       ListenAddress address, String path, DriverMetrics metrics, Devices devices) {
     return HttpEndpoint.start(
         address,
         path,
-        Pages.metrics(path, metrics.registry(), () -> metrics.amounts(devices.capacity().known())));
+        Pages.metrics(path, metrics.registry(), () -> metrics.amounts(devices.capacity())));
   }
 
   /** Compares ledger, devices and mounts without a running driver; changes nothing. */
   public static AuditReport audit(DriverSettings given) {
     DriverSettings settings = withRealPath(given);
-    DeviceManagers managers = DeviceManagers.readOnly(settings.statePath(), realHost());
+    HostAccess host = realHost();
+    DeviceManagers managers = DeviceManagers.readOnly(settings, host);
     try {
       return Audit.compare(
           Ledger.openForReading(settings.statePath()),
           new Devices(managers.open(settings.deviceMode(), 0), mode -> managers.open(mode, 0)),
-          NodeState.read(settings.statePath()));
+          NodeState.read(settings.statePath()),
+          new HealthProbe(host.commands()));
     } catch (StateException | DeviceException | ToolFailedException e) {
       throw new FatalException("failed to audit: " + e.getMessage(), e);
     }
@@ -215,7 +247,12 @@ public final class NodeDriver implements AutoCloseable {
 
   /** Runs the periodic audit now. */
   void auditNow() {
-    periodicAudit.runOnce();
+    auditAfter(Duration.ZERO);
+  }
+
+  /** Runs the periodic audit as if so much time had passed. */
+  void auditAfter(Duration time) {
+    periodicAudit.runAt(System.nanoTime() + time.toNanos());
   }
 
   /** Waits for in-flight calls and stops listening. Volumes stay as they are. */

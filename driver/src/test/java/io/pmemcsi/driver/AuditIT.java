@@ -175,7 +175,7 @@ class AuditIT extends DriverPerTest {
         .singleElement()
         .satisfies(
             finding -> {
-              assertThat(finding.volume()).isEqualTo(other);
+              assertThat(finding.subject()).isEqualTo(other.value());
               assertThat(finding.kind()).isEqualTo(Kind.MODE_UNAVAILABLE);
               assertThat(finding.text()).contains("lvm").contains("no tool for it");
             });

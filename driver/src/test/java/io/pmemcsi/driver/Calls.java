@@ -1,16 +1,20 @@
 package io.pmemcsi.driver;
 
 import csi.v1.CapacityRange;
-import csi.v1.ControllerExpandVolumeRequest;
+import csi.v1.CreateSnapshotRequest;
 import csi.v1.CreateVolumeRequest;
+import csi.v1.DeleteSnapshotRequest;
 import csi.v1.DeleteVolumeRequest;
+import csi.v1.NodeExpandVolumeRequest;
 import csi.v1.NodePublishVolumeRequest;
 import csi.v1.NodeStageVolumeRequest;
 import csi.v1.NodeUnpublishVolumeRequest;
 import csi.v1.NodeUnstageVolumeRequest;
+import csi.v1.Snapshot;
 import csi.v1.Volume;
 import csi.v1.VolumeCapability;
 import csi.v1.VolumeCapability.AccessMode.Mode;
+import csi.v1.VolumeContentSource;
 import io.pmemcsi.driver.device.VolumeId;
 import java.nio.file.Path;
 import java.util.List;
@@ -59,6 +63,15 @@ final class Calls {
         .addVolumeCapabilities(mount(""));
   }
 
+  static CreateVolumeRequest.Builder cloned(String name, long bytes, Volume volume) {
+    return request(name, bytes)
+        .setVolumeContentSource(
+            VolumeContentSource.newBuilder()
+                .setVolume(
+                    VolumeContentSource.VolumeSource.newBuilder()
+                        .setVolumeId(volume.getVolumeId())));
+  }
+
   Volume create(String name, long bytes) {
     return create(request(name, bytes));
   }
@@ -75,15 +88,30 @@ final class Calls {
     delete(VolumeId.fromName(name).value());
   }
 
-  long expand(String id, long bytes) {
+  long expand(String id, Path path, long bytes) {
     return driver
-        .controller()
-        .controllerExpandVolume(
-            ControllerExpandVolumeRequest.newBuilder()
+        .node()
+        .nodeExpandVolume(
+            NodeExpandVolumeRequest.newBuilder()
                 .setVolumeId(id)
+                .setVolumePath(path.toString())
                 .setCapacityRange(CapacityRange.newBuilder().setRequiredBytes(bytes))
                 .build())
         .getCapacityBytes();
+  }
+
+  Snapshot snapshot(String name, String volumeId) {
+    return driver
+        .controller()
+        .createSnapshot(
+            CreateSnapshotRequest.newBuilder().setName(name).setSourceVolumeId(volumeId).build())
+        .getSnapshot();
+  }
+
+  void deleteSnapshot(String id) {
+    driver
+        .controller()
+        .deleteSnapshot(DeleteSnapshotRequest.newBuilder().setSnapshotId(id).build());
   }
 
   void stage(Volume volume, Path staging, VolumeCapability capability) {

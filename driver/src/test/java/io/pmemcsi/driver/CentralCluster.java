@@ -10,6 +10,7 @@ import csi.v1.ListVolumesRequest;
 import csi.v1.ListVolumesResponse;
 import io.grpc.ManagedChannel;
 import io.pmemcsi.base.names.DriverName;
+import io.pmemcsi.base.tls.PeerRole;
 import io.pmemcsi.driver.csi.Endpoint;
 import io.pmemcsi.driver.device.DeviceMode;
 import io.pmemcsi.driver.linux.exec.ProcessRunner;
@@ -24,7 +25,6 @@ import io.pmemcsi.driver.registry.NodeProvisioning;
 import io.pmemcsi.driver.registry.NodeRegistrySettings;
 import io.pmemcsi.driver.registry.TcpEndpoint;
 import io.pmemcsi.driver.registry.TestPki;
-import io.pmemcsi.driver.registry.tls.PeerRole;
 import io.pmemcsi.driver.registry.tls.TlsFiles;
 import io.pmemcsi.driver.state.DurableFiles;
 import io.pmemcsi.driver.state.StateFiles;
@@ -37,6 +37,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 
@@ -53,6 +54,8 @@ final class CentralCluster implements AutoCloseable {
   private final TcpEndpoint registry = new TcpEndpoint("127.0.0.1", freePort());
   private final Map<String, FileModeDriver> nodes = new TreeMap<>();
   private Route route = (_, endpoint) -> endpoint;
+  private Set<String> inventory = Set.of();
+  private Duration settling = Duration.ZERO;
   private Optional<CentralController> controller = Optional.empty();
   private Optional<ManagedChannel> channel = Optional.empty();
 
@@ -70,9 +73,19 @@ final class CentralCluster implements AutoCloseable {
     return registry;
   }
 
+  /** For how long a controller without records waits for nodes. */
+  void settling(Duration duration) {
+    settling = duration;
+  }
+
   /** Routes calls of the controller to another address. */
   void route(Route other) {
     route = other;
+  }
+
+  /** Names the nodes that have the driver, registered or not. */
+  void inventory(Set<String> nodes) {
+    inventory = nodes;
   }
 
   Path controllerSocket() {
@@ -93,7 +106,8 @@ final class CentralCluster implements AutoCloseable {
         files,
         files,
         directory.resolve(CONTROLLER).resolve("state"),
-        true);
+        true,
+        () -> inventory);
   }
 
   CentralController startController() {
@@ -107,7 +121,7 @@ final class CentralCluster implements AutoCloseable {
   CentralController startController(CentralSettings settings, StateFiles files, Steps steps) {
     CentralController started =
         ControllerUnderTest.start(
-            settings, files, steps, (node, to) -> route.to(node, to), Duration.ZERO);
+            settings, files, steps, (node, to) -> route.to(node, to), settling);
     controller = Optional.of(started);
     channel = Optional.of(FileModeDriver.connect(controllerSocket()));
     return started;
@@ -132,8 +146,13 @@ final class CentralCluster implements AutoCloseable {
   }
 
   NodeRegistrySettings membership() {
+    return membership(registry);
+  }
+
+  /** Membership of a node that reaches the registry at another address. */
+  NodeRegistrySettings membership(TcpEndpoint wayToRegistry) {
     TlsFiles files = pki.files(PeerRole.NODE_CONTROLLER);
-    return new NodeRegistrySettings(registry, new TcpEndpoint("127.0.0.1", 0), files, files);
+    return new NodeRegistrySettings(wayToRegistry, new TcpEndpoint("127.0.0.1", 0), files, files);
   }
 
   DriverSettings nodeSettings(String name) {
@@ -206,7 +225,7 @@ final class CentralCluster implements AutoCloseable {
         .untilAsserted(
             () -> {
               assertThat(nodes.keySet()).allMatch(name -> provisioning(name).isRegistered());
-              assertThat(controller().nodes()).isEqualTo(nodes.size());
+              assertThat(controller().nodes()).hasSameSizeAs(nodes.keySet());
             });
   }
 

@@ -1,11 +1,13 @@
 package io.pmemcsi.driver;
 
 import static io.pmemcsi.driver.Calls.MIB;
+import static io.pmemcsi.driver.Calls.mount;
 import static io.pmemcsi.driver.Calls.request;
 import static java.util.Objects.requireNonNull;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 import csi.v1.CreateVolumeRequest;
 import csi.v1.DeleteVolumeRequest;
@@ -13,6 +15,7 @@ import csi.v1.GetCapacityRequest;
 import csi.v1.Topology;
 import csi.v1.TopologyRequirement;
 import csi.v1.Volume;
+import io.grpc.Status;
 import io.grpc.Status.Code;
 import io.grpc.StatusRuntimeException;
 import io.pmemcsi.driver.registry.ControllerUnderTest;
@@ -21,8 +24,12 @@ import io.pmemcsi.driver.registry.TcpEndpoint;
 import io.pmemcsi.driver.state.DurableFiles;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -247,12 +254,7 @@ class CentralProvisioningIT {
     Volume volume = create(on("node-1", "pvc"));
     List.of("node-1", "node-2", "node-3").forEach(cluster::stopNode);
     cluster.stopController();
-    try (var files =
-        Files.list(scratch.directory().resolve(CentralCluster.CONTROLLER).resolve("state/nodes"))) {
-      for (var file : files.toList()) {
-        Files.delete(file);
-      }
-    }
+    deleteRecords();
     cluster.startController();
 
     assertFails(
@@ -261,6 +263,174 @@ class CentralProvisioningIT {
     cluster.startNode("node-1");
     cluster.awaitRegistered();
     delete(volume.getVolumeId());
+  }
+
+  @Test
+  void withoutRecordsAVolumeOfANodeThatIsAwayIsNotTakenForDeleted() throws IOException {
+    Volume volume = create(on("node-1", "pvc"));
+    List.of("node-1", "node-2").forEach(cluster::stopNode);
+    cluster.stopController();
+    deleteRecords();
+    cluster.inventory(Set.of("node-1", "node-3"));
+    cluster.startController();
+    cluster.awaitRegistered();
+
+    assertFails(
+        Code.UNAVAILABLE, "node node-1 is not registered", () -> delete(volume.getVolumeId()));
+
+    cluster.startNode("node-1");
+    cluster.awaitRegistered();
+    delete(volume.getVolumeId());
+  }
+
+  /** A caller repeats the creation that an earlier controller has finished. */
+  @Test
+  void withoutRecordsAVolumeIsNotCreatedAgainOnAnotherNode() throws IOException {
+    Volume volume = create(on("node-1", "pvc"));
+    cluster.stopNode("node-1");
+    cluster.stopController();
+    deleteRecords();
+    cluster.inventory(Set.of("node-1", "node-2", "node-3"));
+    cluster.settling(Duration.ofMinutes(5));
+    cluster.startController();
+    cluster.awaitRegistered();
+
+    assertFails(
+        Code.UNAVAILABLE,
+        "node node-1 has not registered yet",
+        () -> create(request("pvc", 8 * MIB)));
+    assertFails(
+        Code.UNAVAILABLE, "nodes may still have to register", () -> delete(volume.getVolumeId()));
+
+    cluster.startNode("node-1");
+    cluster.awaitRegistered();
+    assertThat(create(request("pvc", 8 * MIB)).getVolumeId()).isEqualTo(volume.getVolumeId());
+    assertThat(cluster.volumesOn("node-1")).containsExactly(volume.getVolumeId());
+    assertThat(cluster.volumesOn("node-2")).isEmpty();
+    assertThat(cluster.volumesOn("node-3")).isEmpty();
+    delete(volume.getVolumeId());
+  }
+
+  /**
+   * The node with the controller has crashed after it created the volume, the new controller knows
+   * nothing, and the pod is scheduled to another node.
+   */
+  @Test
+  void withoutRecordsADeletionIncludesNodesThatHaveNotReported() throws IOException {
+    String id = create(on("node-1", "pvc")).getVolumeId();
+    String earlier = create(on("node-3", "earlier")).getVolumeId();
+    cluster.stopNode("node-1");
+    cluster.stopController();
+    deleteRecords();
+    cluster.inventory(Set.of("node-1", "node-2", "node-3"));
+    cluster.startController();
+    cluster.awaitRegistered();
+
+    assertFails(
+        Code.UNAVAILABLE, "node node-1 is not registered", () -> create(on("node-1", "pvc")));
+    assertThat(create(on("node-2", "pvc")).getVolumeId()).isEqualTo(id);
+    assertFails(Code.UNAVAILABLE, "node node-1 is not registered", () -> delete(id));
+    // a node has reported it, and this controller did not create it
+    delete(earlier);
+
+    cluster.stopController();
+    cluster.startController();
+    cluster.awaitRegistered();
+    String next = create(on("node-2", "next")).getVolumeId();
+    assertFails(Code.UNAVAILABLE, "node node-1 is not registered", () -> delete(id));
+    assertFails(Code.UNAVAILABLE, "node node-1 is not registered", () -> delete(next));
+
+    cluster.startNode("node-1");
+    cluster.awaitRegistered();
+    delete(id);
+    delete(next);
+    assertThat(cluster.volumesOn("node-1")).isEmpty();
+    assertThat(cluster.volumes()).isEmpty();
+  }
+
+  /** A node that was away when the controller lost its records never returns. */
+  @Test
+  void withoutRecordsADeletionDoesNotWaitForADeletedNode() throws IOException {
+    cluster.stopNode("node-1");
+    cluster.stopController();
+    deleteRecords();
+    cluster.inventory(Set.of("node-1", "node-2", "node-3"));
+    cluster.startController();
+    cluster.awaitRegistered();
+    String id = create(on("node-2", "pvc")).getVolumeId();
+    String other = create(on("node-2", "other")).getVolumeId();
+    assertFails(Code.UNAVAILABLE, "node node-1 is not registered", () -> delete(id));
+
+    cluster.inventory(Set.of("node-2", "node-3"));
+
+    delete(id);
+    delete(id);
+    delete("does-not-exist");
+    delete(other);
+    assertThat(cluster.volumes()).isEmpty();
+  }
+
+  @Test
+  void aNodeThatLeftWithoutVolumesIsExpectedBackWhileTheClusterHasTheDriverThere() {
+    cluster.stopNode("node-1");
+    cluster.inventory(Set.of("node-1", "node-2", "node-3"));
+
+    assertFails(
+        Code.UNAVAILABLE, "node node-1 is not registered", () -> create(on("node-1", "pvc")));
+
+    cluster.inventory(Set.of("node-2", "node-3"));
+    assertFails(
+        Code.RESOURCE_EXHAUSTED,
+        "the driver does not run on node node-1",
+        () -> create(on("node-1", "pvc")));
+  }
+
+  private void deleteRecords() throws IOException {
+    try (var files =
+        Files.list(scratch.directory().resolve(CentralCluster.CONTROLLER).resolve("state/nodes"))) {
+      for (var file : files.toList()) {
+        Files.delete(file);
+      }
+    }
+  }
+
+  /**
+   * What docs/migration.md promises: a pod keeps its volume while the way of provisioning changes.
+   */
+  @Test
+  void volumesAreUsedAndDeletedByNodesThatProvisionForThemselves() throws IOException {
+    Volume used = create(on("node-1", "used"));
+    Volume unused = create(on("node-1", "unused"));
+    Path staging = Files.createDirectory(scratch.directory().resolve("staging"));
+    Path target = scratch.directory().resolve("target");
+    Calls before = new Calls(cluster.node("node-1"));
+    before.stage(used, staging, mount("ext4"));
+    before.publish(used, staging, target, mount("ext4"));
+    Files.writeString(target.resolve("file"), "content");
+    cluster.stopController();
+    cluster.stopNode("node-1");
+
+    // the same flags without those of central provisioning
+    FileModeDriver node =
+        cluster.startNode(
+            cluster.nodeSettings("node-1").withRegistry(Optional.empty()), FileModeDriver.POOL);
+    Calls after = new Calls(node);
+
+    assertThat(Files.readString(target.resolve("file"))).isEqualTo("content");
+    assertThat(cluster.volumesOn("node-1"))
+        .containsExactlyInAnyOrder(used.getVolumeId(), unused.getVolumeId());
+    assertThat(after.create(on("node-1", "used"))).isEqualTo(used);
+    after.unpublish(used.getVolumeId(), target);
+    after.unstage(used.getVolumeId(), staging);
+    after.stage(used, staging, mount("ext4"));
+    after.publish(used, staging, target, mount("ext4"));
+    assertThat(Files.readString(target.resolve("file"))).isEqualTo("content");
+    after.unpublish(used.getVolumeId(), target);
+    after.unstage(used.getVolumeId(), staging);
+    after.delete(used.getVolumeId());
+    after.delete(unused.getVolumeId());
+    assertThat(cluster.volumesOn("node-1")).isEmpty();
+    cluster.startController();
   }
 
   @Test
@@ -287,7 +457,12 @@ class CentralProvisioningIT {
                 .createVolume(on(List.of(), List.of("node-2"), "pvc").build()));
     requireNonNull(relays.get("node-1")).heal();
 
-    Volume volume = create(on(List.of(), List.of("node-2"), "pvc"));
+    // the first call may still meet the old connection; the provisioner repeats it then
+    Volume volume =
+        await()
+            .ignoreExceptionsMatching(
+                e -> Status.fromThrowable(e).getCode() == Status.Code.UNAVAILABLE)
+            .until(() -> create(on(List.of(), List.of("node-2"), "pvc")), _ -> true);
     assertThat(volume.getAccessibleTopologyList()).containsExactly(topology("node-1"));
     assertThat(cluster.volumes()).containsExactly(volume.getVolumeId());
     delete(volume.getVolumeId());

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 import csi.v1.GetCapacityRequest;
+import csi.v1.Snapshot;
 import csi.v1.Volume;
 import io.grpc.Context;
 import io.grpc.Status;
@@ -25,7 +26,10 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Commands that fail, hang or outlive their call, and the number of commands per lifecycle. */
 class CommandFaultsIT extends ScratchPerTest {
@@ -153,8 +157,9 @@ class CommandFaultsIT extends ScratchPerTest {
 
       caller.join();
       // another call for the volume waits until the cancelled call has cleaned up
-      assertThatCall(() -> csi.expand(VolumeId.fromName("pvc").value(), 32 * MIB))
-          .fails(Status.Code.NOT_FOUND, "pvc");
+      assertThatCall(
+              () -> csi.expand(VolumeId.fromName("pvc").value(), scratch.pod("target"), 32 * MIB))
+          .fails(Status.Code.NOT_FOUND, "does not exist");
       scratch.assertNothingLeft();
       assertThat(
               driver
@@ -162,6 +167,42 @@ class CommandFaultsIT extends ScratchPerTest {
                   .getCapacity(GetCapacityRequest.getDefaultInstance())
                   .getAvailableCapacity())
           .isEqualTo(FileModeDriver.POOL);
+    }
+  }
+
+  /** Sidecars give up after minutes; the copy of a large volume takes longer. */
+  @ParameterizedTest
+  @CsvSource({"ext4, 16, e2fsck", "xfs, 320, xfs_admin"})
+  void aSnapshotWhoseCallerGaveUpIsFoundByTheNextCall(String type, long mib, String lastTool)
+      throws Exception {
+    AtomicInteger copies = new AtomicInteger();
+    Context.CancellableContext call = Context.current().withCancellation();
+    ProcessRunner real = new ProcessRunner();
+    CommandRunner impatient =
+        command -> {
+          if (command.program().equals(lastTool) && copies.incrementAndGet() == 1) {
+            Context server = Context.current();
+            call.cancel(null);
+            await().until(server::isCancelled);
+          }
+          return real.run(command);
+        };
+    try (FileModeDriver driver = start(impatient)) {
+      Calls csi = new Calls(driver);
+      Volume volume = csi.create("pvc", mib * MIB);
+      csi.stage(volume, scratch.pod("staging"), mount(type));
+
+      call.run(
+          () ->
+              assertThatExceptionOfType(StatusRuntimeException.class)
+                  .isThrownBy(() -> csi.snapshot("snap", volume.getVolumeId())));
+      Snapshot snapshot = csi.snapshot("snap", volume.getVolumeId());
+
+      assertThat(snapshot.getReadyToUse()).isTrue();
+      assertThat(copies).hasValue(1);
+      csi.deleteSnapshot(snapshot.getSnapshotId());
+      csi.unstage(volume.getVolumeId(), scratch.pod("staging"));
+      csi.delete(volume.getVolumeId());
     }
   }
 

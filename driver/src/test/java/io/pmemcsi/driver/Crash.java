@@ -1,5 +1,7 @@
 package io.pmemcsi.driver;
 
+import io.pmemcsi.driver.device.Device;
+import io.pmemcsi.driver.device.DeviceManager;
 import io.pmemcsi.driver.linux.exec.Cancellation;
 import io.pmemcsi.driver.linux.exec.Command;
 import io.pmemcsi.driver.linux.exec.CommandResult;
@@ -15,6 +17,8 @@ import io.pmemcsi.driver.linux.mount.MountOptions;
 import io.pmemcsi.driver.state.DurableFiles;
 import io.pmemcsi.driver.state.StateFiles;
 import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -115,6 +119,40 @@ final class Crash implements CommandRunner, StateFiles, MountCalls, LoopCalls {
         });
   }
 
+  /** The same devices, where copying one to another is a step as well. */
+  DeviceManager around(DeviceManager devices) {
+    return (DeviceManager)
+        Proxy.newProxyInstance(
+            DeviceManager.class.getClassLoader(),
+            new Class<?>[] {DeviceManager.class},
+            (_, method, arguments) -> {
+              try {
+                if (method.getName().equals("copy")) {
+                  copy(devices, (Device) arguments[0], (Device) arguments[1]);
+                  return null;
+                }
+                return method.invoke(devices, arguments);
+              } catch (InvocationTargetException e) {
+                throw e.getCause();
+              }
+            });
+  }
+
+  private void copy(DeviceManager devices, Device from, Device to) throws IOException {
+    boolean now = enter("copy " + from.id());
+    if (now && when == When.BEFORE) {
+      throw die();
+    }
+    if (now && when == When.MIDDLE) {
+      devices.copy(new Device(from.id(), from.path(), from.sizeBytes() / 2), to);
+      throw die();
+    }
+    devices.copy(from, to);
+    if (now) {
+      throw die();
+    }
+  }
+
   @Override
   public void write(Path file, byte[] content) throws IOException {
     boolean now = enter("write " + file);
@@ -162,6 +200,31 @@ final class Crash implements CommandRunner, StateFiles, MountCalls, LoopCalls {
       throw die();
     }
     kernel.bind(source, target, attributes);
+    if (now) {
+      throw die();
+    }
+  }
+
+  @Override
+  public boolean freeze(Path mountPoint) throws IOException {
+    boolean now = enter("freeze " + mountPoint);
+    if (now && when != When.AFTER) {
+      throw die();
+    }
+    boolean frozen = kernel.freeze(mountPoint);
+    if (now) {
+      throw die();
+    }
+    return frozen;
+  }
+
+  @Override
+  public void thaw(Path mountPoint) throws IOException {
+    boolean now = enter("thaw " + mountPoint);
+    if (now && when != When.AFTER) {
+      throw die();
+    }
+    kernel.thaw(mountPoint);
     if (now) {
       throw die();
     }

@@ -6,9 +6,12 @@ import static io.pmemcsi.driver.Calls.mount;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import csi.v1.Snapshot;
 import csi.v1.Volume;
+import csi.v1.VolumeContentSource;
 import io.grpc.StatusRuntimeException;
 import io.pmemcsi.driver.audit.AuditReport;
+import io.pmemcsi.driver.device.VolumeId;
 import io.pmemcsi.driver.linux.exec.Command;
 import io.pmemcsi.driver.linux.exec.CommandRunner;
 import io.pmemcsi.driver.linux.exec.ProcessRunner;
@@ -18,6 +21,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -110,8 +114,8 @@ class CrashIT {
         (csi, s) -> csi.stage(volume(csi, Map.of()), at(s, STAGING), block()),
         (csi, s) -> csi.publish(volume(csi, Map.of()), at(s, STAGING), at(s, TARGET), block()),
         (_, s) -> Files.writeString(at(s, TARGET), "precious", StandardOpenOption.WRITE),
+        (csi, s) -> csi.expand(volume(csi, Map.of()).getVolumeId(), at(s, TARGET), 32 * MIB),
         (csi, s) -> csi.unpublish(volume(csi, Map.of()).getVolumeId(), at(s, TARGET)),
-        (csi, _) -> csi.expand(volume(csi, Map.of()).getVolumeId(), 32 * MIB),
         (csi, s) -> csi.publish(volume(csi, Map.of()), at(s, STAGING), at(s, TARGET), block()),
         (_, s) -> {
           try (var in = Files.newInputStream(at(s, TARGET))) {
@@ -121,6 +125,69 @@ class CrashIT {
         (csi, s) -> csi.unpublish(volume(csi, Map.of()).getVolumeId(), at(s, TARGET)),
         (csi, s) -> csi.unstage(volume(csi, Map.of()).getVolumeId(), at(s, STAGING)),
         (csi, _) -> csi.deleteByName("pvc-crash"));
+  }
+
+  private static final String SNAPSHOT_ID = VolumeId.fromName("snapshot/snap-crash").value();
+
+  private static Snapshot snapshot(Calls csi) {
+    return csi.snapshot("snap-crash", VolumeId.fromName("pvc-crash").value());
+  }
+
+  private static Volume restored(Calls csi, long mib) {
+    return csi.create(
+        Calls.request("pvc-restored", mib * MIB)
+            .setVolumeContentSource(
+                VolumeContentSource.newBuilder()
+                    .setSnapshot(
+                        VolumeContentSource.SnapshotSource.newBuilder()
+                            .setSnapshotId(SNAPSHOT_ID))));
+  }
+
+  /** A snapshot of a mounted volume, restored while that one is in use. */
+  private static List<Step> copied(String type, long mib) {
+    return List.of(
+        (csi, s) -> csi.stage(volume(csi, Map.of(), mib), at(s, STAGING), mount(type)),
+        (_, s) -> Files.writeString(at(s, STAGING).resolve("data"), "precious"),
+        (csi, _) -> snapshot(csi),
+        // hangs if the filesystem is still frozen
+        (_, s) -> Files.writeString(at(s, STAGING).resolve("data"), "changed"),
+        (csi, _) -> restored(csi, mib),
+        (csi, s) -> csi.stage(restored(csi, mib), at(s, TARGET), mount(type)),
+        (_, s) -> assertThat(at(s, TARGET).resolve("data")).hasContent("precious"),
+        (_, s) -> assertThat(at(s, STAGING).resolve("data")).hasContent("changed"),
+        (csi, s) -> csi.unstage(restored(csi, mib).getVolumeId(), at(s, TARGET)),
+        (csi, _) -> csi.deleteByName("pvc-restored"),
+        (csi, _) -> csi.deleteSnapshot(SNAPSHOT_ID),
+        (csi, s) -> csi.unstage(volume(csi, Map.of(), mib).getVolumeId(), at(s, STAGING)),
+        (csi, _) -> csi.deleteByName("pvc-crash"),
+        (_, s) -> Files.deleteIfExists(at(s, TARGET)));
+  }
+
+  private static Volume cloned(Calls csi) {
+    return csi.create(
+        Calls.request("pvc-clone", 16 * MIB)
+            .setVolumeContentSource(
+                VolumeContentSource.newBuilder()
+                    .setVolume(
+                        VolumeContentSource.VolumeSource.newBuilder()
+                            .setVolumeId(VolumeId.fromName("pvc-crash").value()))));
+  }
+
+  /** A clone of a mounted volume. */
+  private static List<Step> cloned() {
+    return List.of(
+        (csi, s) -> csi.stage(volume(csi, Map.of()), at(s, STAGING), mount("ext4")),
+        (_, s) -> Files.writeString(at(s, STAGING).resolve("data"), "precious"),
+        (csi, _) -> cloned(csi),
+        // hangs if the filesystem is still frozen
+        (_, s) -> Files.writeString(at(s, STAGING).resolve("data"), "changed"),
+        (csi, s) -> csi.stage(cloned(csi), at(s, TARGET), mount("ext4")),
+        (_, s) -> assertThat(at(s, TARGET).resolve("data")).hasContent("precious"),
+        (csi, s) -> csi.unstage(cloned(csi).getVolumeId(), at(s, TARGET)),
+        (csi, _) -> csi.deleteByName("pvc-clone"),
+        (csi, s) -> csi.unstage(volume(csi, Map.of()).getVolumeId(), at(s, STAGING)),
+        (csi, _) -> csi.deleteByName("pvc-crash"),
+        (_, s) -> Files.deleteIfExists(at(s, TARGET)));
   }
 
   private static List<Step> ephemeral() {
@@ -152,6 +219,24 @@ class CrashIT {
 
   @ParameterizedTest
   @EnumSource(Crash.When.class)
+  void aSnapshotAndAVolumeFromIt(Crash.When when) throws IOException {
+    killEverywhere(copied("ext4", 16), when, 30, 4);
+  }
+
+  @ParameterizedTest
+  @EnumSource(Crash.When.class)
+  void aSnapshotOfAnXfsVolume(Crash.When when) throws IOException {
+    killEverywhere(copied("xfs", 300), when, 30, 12);
+  }
+
+  @ParameterizedTest
+  @EnumSource(Crash.When.class)
+  void aCloneOfAMountedVolume(Crash.When when) throws IOException {
+    killEverywhere(cloned(), when, 20, 3);
+  }
+
+  @ParameterizedTest
+  @EnumSource(Crash.When.class)
   void anEphemeralVolume(Crash.When when) throws IOException {
     killEverywhere(ephemeral(), when, 10, 1);
   }
@@ -177,6 +262,28 @@ class CrashIT {
               .isThrownBy(() -> ephemeral().getFirst().run(new Calls(driver), scratch));
         }
       }
+      scratch.assertNothingLeft();
+    }
+  }
+
+  /** The audit removes it through the same interface as every other state file. */
+  @Test
+  void aStartThatRemovesARecordOfAPendingMount() throws IOException {
+    try (Scratch scratch = new Scratch()) {
+      String target = at(scratch, TARGET).toString();
+      Path record =
+          Files.createDirectories(scratch.state().resolve("unfinished"))
+              .resolve(VolumeId.fromName(target).value());
+      List<String> crashes = new ArrayList<>();
+      Crash crash;
+      do {
+        Files.writeString(record, target);
+        crash = new Crash(crashes.size() + 1, Crash.When.BEFORE);
+        runUntilCrash(crash, List.of(), scratch);
+        crashes.add(crash.at());
+      } while (crash.happened());
+      assertThat(crashes)
+          .anyMatch(at -> at.contains("delete ") && at.endsWith("/" + record.getFileName()));
       scratch.assertNothingLeft();
     }
   }
@@ -242,7 +349,10 @@ class CrashIT {
     int done = 0;
     try (FileModeDriver crashing =
         FileModeDriver.start(
-            scratch.directory(), new HostAccess(crash, crash, crash, crash), FileModeDriver.POOL)) {
+            scratch.directory(),
+            new HostAccess(crash, crash, crash, crash),
+            FileModeDriver.POOL,
+            crash::around)) {
       Calls csi = new Calls(crashing);
       while (done < lifecycle.size() && !crash.happened()) {
         try {

@@ -287,16 +287,12 @@ class CreateVolumeConformanceIT extends SharedDriver {
   }
 
   @Test
-  void contentSourcesAreInvalid() {
+  void anEmptyContentSourceIsInvalid() {
     assertThatCall(
             () ->
                 csi.create(
                     request("pvc", MIB)
-                        .setVolumeContentSource(
-                            VolumeContentSource.newBuilder()
-                                .setVolume(
-                                    VolumeContentSource.VolumeSource.newBuilder()
-                                        .setVolumeId("x")))))
+                        .setVolumeContentSource(VolumeContentSource.getDefaultInstance())))
         .fails(Code.INVALID_ARGUMENT, "volume_content_source");
   }
 

@@ -2,13 +2,16 @@ package io.pmemcsi.driver;
 
 import com.google.protobuf.Message;
 import csi.v1.CapacityRange;
-import csi.v1.ControllerExpandVolumeRequest;
 import csi.v1.ControllerGetCapabilitiesRequest;
+import csi.v1.CreateSnapshotRequest;
 import csi.v1.CreateVolumeRequest;
+import csi.v1.DeleteSnapshotRequest;
 import csi.v1.DeleteVolumeRequest;
 import csi.v1.GetCapacityRequest;
 import csi.v1.GetPluginCapabilitiesRequest;
 import csi.v1.GetPluginInfoRequest;
+import csi.v1.GetSnapshotRequest;
+import csi.v1.ListSnapshotsRequest;
 import csi.v1.ListVolumesRequest;
 import csi.v1.NodeExpandVolumeRequest;
 import csi.v1.NodeGetCapabilitiesRequest;
@@ -22,6 +25,7 @@ import csi.v1.ProbeRequest;
 import csi.v1.ValidateVolumeCapabilitiesRequest;
 import csi.v1.VolumeCapability;
 import csi.v1.VolumeCapability.AccessMode.Mode;
+import csi.v1.VolumeContentSource;
 import io.grpc.Status;
 import io.pmemcsi.driver.device.VolumeId;
 import io.pmemcsi.driver.volume.VolumeRecord;
@@ -87,19 +91,27 @@ final class FuzzOracle {
         present("volume_id", r.getVolumeId());
         find(r.getVolumeId()).ifPresent(_ -> may(Status.Code.FAILED_PRECONDITION));
       }
-      case ListVolumesRequest r -> list(r);
+      case ListVolumesRequest r -> list(r.getMaxEntries(), r.getStartingToken());
+      case ListSnapshotsRequest r -> list(r.getMaxEntries(), r.getStartingToken());
+      case CreateSnapshotRequest r -> {
+        name(r.getName());
+        known(r.getSourceVolumeId());
+        r.getParametersMap().keySet().stream()
+            .filter(key -> !key.startsWith("csi.storage.k8s.io/"))
+            .forEach(_ -> invalid("parameter"));
+        may(
+            Status.Code.ALREADY_EXISTS,
+            Status.Code.FAILED_PRECONDITION,
+            Status.Code.RESOURCE_EXHAUSTED);
+      }
+      case DeleteSnapshotRequest r -> present("snapshot_id", r.getSnapshotId());
+      case GetSnapshotRequest r -> {
+        present("snapshot_id", r.getSnapshotId());
+        may(Status.Code.NOT_FOUND);
+      }
       case ValidateVolumeCapabilitiesRequest r -> {
         known(r.getVolumeId());
         present("volume_capabilities", r.getVolumeCapabilitiesCount());
-      }
-      case ControllerExpandVolumeRequest r -> {
-        known(r.getVolumeId());
-        present("capacity_range", r.hasCapacityRange() ? 1 : 0);
-        range(r.getCapacityRange());
-        if (r.hasVolumeCapability()) {
-          capability(r.getVolumeCapability());
-        }
-        may(Status.Code.OUT_OF_RANGE, Status.Code.RESOURCE_EXHAUSTED);
       }
       case NodeStageVolumeRequest r -> {
         known(r.getVolumeId());
@@ -129,25 +141,32 @@ final class FuzzOracle {
         known(r.getVolumeId());
         volumePath(r.getVolumePath());
         range(r.getCapacityRange());
-        may(Status.Code.NOT_FOUND, Status.Code.FAILED_PRECONDITION);
+        may(
+            Status.Code.NOT_FOUND,
+            Status.Code.FAILED_PRECONDITION,
+            Status.Code.OUT_OF_RANGE,
+            Status.Code.RESOURCE_EXHAUSTED);
       }
       // all others are unimplemented
       default -> refuse(Status.Code.UNIMPLEMENTED, "");
     }
   }
 
-  private void create(CreateVolumeRequest r) {
-    String name = r.getName();
+  private void name(String name) {
     boolean odd = name.chars().anyMatch(c -> c < 0x20 || (c >= 0x7f && c <= 0x9f) || c >= 0xfffe);
     if (name.isEmpty() || name.length() > 128 || odd) {
       invalid("name");
     }
+  }
+
+  private void create(CreateVolumeRequest r) {
+    name(r.getName());
     present("volume_capabilities", r.getVolumeCapabilitiesCount());
     r.getVolumeCapabilitiesList().forEach(this::capability);
     parameters(r.getParametersMap(), STORAGE_CLASS, Set.of("", "normal", "none"));
     range(r.getCapacityRange());
     if (r.hasVolumeContentSource()) {
-      invalid("volume_content_source");
+      contentSource(r);
     }
     if (r.getChangeableParametersCount() > 0) {
       invalid("mutable_parameters");
@@ -166,11 +185,22 @@ final class FuzzOracle {
     may(Status.Code.ALREADY_EXISTS, Status.Code.RESOURCE_EXHAUSTED, Status.Code.OUT_OF_RANGE);
   }
 
-  private void list(ListVolumesRequest r) {
-    if (r.getMaxEntries() < 0) {
+  private void contentSource(CreateVolumeRequest r) {
+    VolumeContentSource source = r.getVolumeContentSource();
+    if (source.getSnapshot().getSnapshotId().isEmpty()
+        && source.getVolume().getVolumeId().isEmpty()) {
+      invalid("volume_content_source");
+    }
+    if (isTrue(r.getParametersMap(), "kataContainers")) {
+      may(Status.Code.INVALID_ARGUMENT);
+    }
+    may(Status.Code.NOT_FOUND, Status.Code.FAILED_PRECONDITION);
+  }
+
+  private void list(int maxEntries, String token) {
+    if (maxEntries < 0) {
       invalid("max_entries");
     }
-    String token = r.getStartingToken();
     if (!token.isEmpty() && !token.matches("[A-Za-z0-9_+.-]{1,6}-[0-9a-f]{56}")) {
       refuse(Status.Code.ABORTED, "starting_token");
     }

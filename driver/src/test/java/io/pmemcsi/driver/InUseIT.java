@@ -36,6 +36,44 @@ class InUseIT extends DriverPerTest {
   }
 
   @Test
+  void aMountedVolumeIsNotARawBlockVolumeAtTheSameTime() throws IOException {
+    Volume volume = csi.create("pvc-1", 16 * MIB);
+    Path staging = scratch.pod("staging");
+    csi.stage(volume, staging, mount("ext4"));
+    csi.publish(volume, staging, scratch.pod("target"), mount("ext4"));
+
+    assertThatCall(() -> csi.stage(volume, staging, block()))
+        .fails(Status.Code.ALREADY_EXISTS, "is staged at " + staging + " as a filesystem");
+    assertThatCall(() -> csi.stage(volume, scratch.pod("other"), block()))
+        .fails(Status.Code.FAILED_PRECONDITION, "its filesystem is mounted at " + staging);
+    assertThatCall(() -> csi.publish(volume, staging, scratch.pod("raw"), block()))
+        .fails(Status.Code.FAILED_PRECONDITION, "its filesystem is mounted at " + staging);
+    assertThat(scratch.pod("raw")).doesNotExist();
+
+    csi.unpublish(volume.getVolumeId(), scratch.pod("target"));
+    csi.unstage(volume.getVolumeId(), staging);
+    csi.stage(volume, staging, block());
+    csi.publish(volume, staging, scratch.pod("raw"), block());
+    csi.publish(volume, staging, scratch.pod("raw"), block());
+    assertThatCall(() -> csi.stage(volume, staging, mount("ext4")))
+        .fails(
+            Status.Code.FAILED_PRECONDITION,
+            "published as a raw block volume at " + scratch.pod("raw"));
+    csi.unpublish(volume.getVolumeId(), scratch.pod("raw"));
+    csi.delete(volume.getVolumeId());
+  }
+
+  @Test
+  void aKataVolumeIsNotStagedAsARawBlockVolume() {
+    Volume kata =
+        csi.create(Calls.request("pvc-1", 16 * MIB).putParameters("kataContainers", "true"));
+
+    assertThatCall(() -> csi.stage(kata, scratch.pod("staging"), block()))
+        .fails(Status.Code.INVALID_ARGUMENT, "kataContainers=true");
+    csi.delete(kata.getVolumeId());
+  }
+
+  @Test
   void aRawBlockVolumeInUseIsNotDeleted() {
     Volume volume = csi.create("pvc-1", 16 * MIB);
     csi.publish(volume, scratch.pod("staging"), scratch.pod("raw"), block());
@@ -67,7 +105,9 @@ class InUseIT extends DriverPerTest {
       assertThat(holder.inputReader().readLine()).isEqualTo("up");
 
       assertThatCall(() -> csi.delete(volume.getVolumeId()))
-          .fails(Status.Code.FAILED_PRECONDITION, "in use");
+          .fails(
+              Status.Code.FAILED_PRECONDITION,
+              "mounted at %s by process %d (sleep)".formatted(staging, holder.pid()));
     } finally {
       holder.destroyForcibly().onExit().join();
     }
@@ -75,6 +115,26 @@ class InUseIT extends DriverPerTest {
     csi.unstage(volume.getVolumeId(), staging);
     csi.delete(volume.getVolumeId());
     Files.delete(staging);
+  }
+
+  @Test
+  void aRefusedDeletionNamesTheProcessThatHasTheDeviceOpen() throws IOException {
+    Volume volume = csi.create("pvc-1", 16 * MIB);
+    String open =
+        "import os, time; os.open('%s', os.O_RDONLY | os.O_EXCL); print('up', flush=True); time.sleep(600)"
+            .formatted(device(volume.getVolumeId()));
+    Process holder = new ProcessBuilder("python3", "-c", open).start();
+    try {
+      assertThat(holder.inputReader().readLine()).isEqualTo("up");
+
+      assertThatCall(() -> csi.delete(volume.getVolumeId()))
+          .fails(
+              Status.Code.FAILED_PRECONDITION,
+              "opened by process %d (python3".formatted(holder.pid()));
+    } finally {
+      holder.destroyForcibly().onExit().join();
+    }
+    csi.delete(volume.getVolumeId());
   }
 
   @Test

@@ -103,13 +103,13 @@ class LeftoverIT extends DriverPerTest {
   }
 
   @Test
-  void aDamagedPendingMountRecordDoesNotPreventTheStart() throws IOException {
+  void aDamagedPendingMountRecordIsReportedAndDoesNotPreventTheStart() throws IOException {
     Path record =
         Files.createDirectories(scratch.state().resolve("unfinished")).resolve("damaged-record");
     Files.write(record, new byte[8]);
     restart();
 
-    assertThat(findings()).isEmpty();
+    assertThat(findings()).containsExactly(Kind.LEFTOVER_FILE);
     assertThat(record).exists();
     Files.delete(record);
   }

@@ -6,9 +6,6 @@ import static io.pmemcsi.driver.Calls.mount;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import csi.v1.CapacityRange;
-import csi.v1.ControllerExpandVolumeRequest;
-import csi.v1.NodeExpandVolumeRequest;
 import csi.v1.NodeGetVolumeStatsRequest;
 import csi.v1.Volume;
 import csi.v1.VolumeUsage;
@@ -179,26 +176,8 @@ class LifecycleIT extends DriverPerTest {
     Path staging = scratch.pod("staging");
     csi.stage(volume, staging, mount(type));
     long before = total(volume, staging);
-    CapacityRange range = CapacityRange.newBuilder().setRequiredBytes(640 * MIB).build();
 
-    assertThat(
-            driver
-                .controller()
-                .controllerExpandVolume(
-                    ControllerExpandVolumeRequest.newBuilder()
-                        .setVolumeId(volume.getVolumeId())
-                        .setCapacityRange(range)
-                        .build())
-                .getCapacityBytes())
-        .isEqualTo(640 * MIB);
-    driver
-        .node()
-        .nodeExpandVolume(
-            NodeExpandVolumeRequest.newBuilder()
-                .setVolumeId(volume.getVolumeId())
-                .setVolumePath(staging.toString())
-                .setCapacityRange(range)
-                .build());
+    assertThat(csi.expand(volume.getVolumeId(), staging, 640 * MIB)).isEqualTo(640 * MIB);
 
     assertThat(total(volume, staging)).isGreaterThan(before + 250 * MIB);
     csi.unstage(volume.getVolumeId(), staging);

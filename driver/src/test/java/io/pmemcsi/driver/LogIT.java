@@ -2,6 +2,7 @@ package io.pmemcsi.driver;
 
 import static io.pmemcsi.driver.Calls.MIB;
 import static io.pmemcsi.driver.Calls.mount;
+import static io.pmemcsi.driver.CsiAssert.assertThatCall;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import csi.v1.NodeExpandVolumeRequest;
@@ -34,8 +35,7 @@ class LogIT extends SharedDriver {
 
     driver.identity().probe(ProbeRequest.getDefaultInstance());
     useAVolume();
-    CsiAssert.assertThatCall(() -> csi.unstage(UNKNOWN, staging()))
-        .fails(Status.Code.NOT_FOUND, UNKNOWN);
+    assertThatCall(() -> csi.unstage(UNKNOWN, staging())).fails(Status.Code.NOT_FOUND, UNKNOWN);
 
     assertThat(log())
         .containsPattern(
@@ -72,6 +72,42 @@ class LogIT extends SharedDriver {
         .containsPattern("Response\\. .*pvc-logged")
         .containsPattern("Command output\\. command=\"resize2fs\" stderr=\"resize2fs ")
         .doesNotContain("hunter2", "password");
+  }
+
+  @Test
+  void aKataImageThatIsMountedWithoutDaxIsLogged() {
+    logAt(3);
+    Volume volume =
+        csi.create(Calls.request("kata", 64 * MIB).putParameters("kataContainers", "true"));
+    csi.stage(volume, staging(), mount("ext4"));
+    csi.publish(volume, staging(), target(), mount("ext4"));
+
+    assertThat(log())
+        .containsPattern(
+            "Image file mounted without DAX.* volume=\"%s\" target=\"%s\""
+                .formatted(volume.getVolumeId(), target()));
+    csi.unpublish(volume.getVolumeId(), target());
+    csi.unstage(volume.getVolumeId(), staging());
+  }
+
+  /** gRPC logs through java.util.logging. */
+  @Test
+  void librariesLogInTheSameFormat() {
+    log.reset();
+    Logging.configure(LogFormat.JSON, new Verbosity(3), log);
+
+    java.util.logging.Logger.getLogger("io.grpc.internal.SerializingExecutor")
+        .log(java.util.logging.Level.SEVERE, "Exception", new IllegalStateException("boom"));
+
+    assertThat(log().lines()).singleElement().asString().startsWith("{").contains("boom");
+  }
+
+  @Test
+  void longRequestsAreNotLoggedInFull() {
+    logAt(5);
+    assertThatCall(() -> csi.unstage("x".repeat(3 << 20), staging())).fails(Status.Code.NOT_FOUND);
+
+    assertThat(log()).contains("characters)").hasSizeLessThan(64 << 10);
   }
 
   private void logAt(int level) {

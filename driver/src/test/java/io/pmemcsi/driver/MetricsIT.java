@@ -45,23 +45,23 @@ class MetricsIT extends DriverPerTest {
 
   @Test
   void theFindingsMetricIsUpdatedWhileTheDriverRuns() throws Exception {
-    Path stray = image(VolumeId.fromName("stranger").value());
-    Files.createDirectories(stray.getParent());
-    Files.write(stray, new byte[1 << 20]);
+    Path unknown = image(VolumeId.fromName("stranger").value());
+    Files.createDirectories(unknown.getParent());
+    Files.write(unknown, new byte[1 << 20]);
     restart();
-    String strays = "pmem_csi_audit_findings{kind=\"device-without-record\"} ";
-    assertThat(get("/metrics")).contains(strays + 1);
+    String unknownDevices = "pmem_csi_audit_findings{kind=\"device-without-record\"} ";
+    assertThat(get("/metrics")).contains(unknownDevices + 1);
 
-    Files.delete(stray);
+    Files.delete(unknown);
     driver.driver().auditNow();
-    assertThat(get("/metrics")).contains(strays + 0);
+    assertThat(get("/metrics")).contains(unknownDevices + 0);
 
-    Files.write(stray, new byte[1 << 20]);
+    Files.write(unknown, new byte[1 << 20]);
     // a finding counts only if two audits in a row report it
     driver.driver().auditNow();
     driver.driver().auditNow();
-    assertThat(get("/metrics")).contains(strays + 1);
-    Files.delete(stray);
+    assertThat(get("/metrics")).contains(unknownDevices + 1);
+    Files.delete(unknown);
   }
 
   private String get(String path) throws Exception {

@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import csi.v1.Volume;
 import csi.v1.VolumeCapability;
+import io.pmemcsi.driver.audit.AuditReport.Finding;
+import io.pmemcsi.driver.audit.AuditReport.Kind;
 import io.pmemcsi.driver.linux.exec.Command;
 import io.pmemcsi.driver.linux.exec.ProcessRunner;
 import io.pmemcsi.driver.linux.loop.LoopDevices;
@@ -164,5 +166,35 @@ class MountNamespacesIT extends ScratchPerTest {
     assertThat(NodeDriver.audit(FileModeDriver.settings(scratch.directory())).findings()).isEmpty();
     csi.unpublish("csi-plain", plain);
     csi.unpublish("csi-kata", kata);
+  }
+
+  /** What the kernel shows of its name is then only the end. */
+  @Test
+  void aNewContainerReportsTheLoopDeviceOfADeletedFile() throws IOException {
+    Volume volume = csi.create("pvc", 16 * MIB);
+    csi.stage(volume, scratch.pod("staging"), mount("ext4"));
+    Path loop = Path.of(onTheNode(scratch.pod("staging")).source());
+    csi.unstage(volume.getVolumeId(), scratch.pod("staging"));
+    Path held = Files.createDirectory(scratch.pod("held"));
+    runner.run(Command.of("mount", loop.toString(), held.toString()));
+    Files.delete(scratch.state().resolve("devices").resolve(volume.getVolumeId() + ".img"));
+    removeRecord(volume);
+    replaceContainer();
+
+    assertThat(LoopDevices.backingName(loop).orElseThrow())
+        .startsWith("/state/devices/")
+        .endsWith(" (deleted)");
+    assertThat(NodeDriver.audit(FileModeDriver.settings(scratch.directory())).findings())
+        .extracting(Finding::kind)
+        .containsExactly(Kind.LEFTOVER_LOOP);
+    runner.run(Command.of("umount", held.toString()));
+    runner.run(Command.of("losetup", "-d", loop.toString()).alsoAccepting(1));
+    Files.delete(held);
+  }
+
+  private void removeRecord(Volume volume) throws IOException {
+    String name = volume.getVolumeId() + ".json";
+    Files.delete(scratch.state().resolve(name));
+    Files.delete(scratch.state().resolve("contents").resolve(name));
   }
 }

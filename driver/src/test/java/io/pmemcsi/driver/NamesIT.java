@@ -54,7 +54,8 @@ class NamesIT extends DriverPerTest {
     csi.create("pvc-1", 16 * MIB);
 
     csi.delete("pvc-1");
-    assertThatCall(() -> csi.expand("pvc-1", 32 * MIB)).fails(Status.Code.NOT_FOUND, "pvc-1");
+    assertThatCall(() -> csi.expand("pvc-1", scratch.pod("target"), 32 * MIB))
+        .fails(Status.Code.NOT_FOUND, "\"pvc-1\" does not exist");
 
     assertThat(
             driver

@@ -16,6 +16,7 @@ import csi.v1.NodeServiceCapability;
 import csi.v1.NodeStageVolumeRequest;
 import csi.v1.NodeUnstageVolumeRequest;
 import csi.v1.Volume;
+import csi.v1.VolumeCondition;
 import csi.v1.VolumeUsage;
 import io.grpc.Status.Code;
 import io.pmemcsi.driver.linux.mount.MountTable;
@@ -57,6 +58,7 @@ class NodeConformanceIT extends SharedDriver {
           .containsExactlyInAnyOrder(
               NodeServiceCapability.RPC.Type.STAGE_UNSTAGE_VOLUME,
               NodeServiceCapability.RPC.Type.GET_VOLUME_STATS,
+              NodeServiceCapability.RPC.Type.VOLUME_CONDITION,
               NodeServiceCapability.RPC.Type.EXPAND_VOLUME,
               NodeServiceCapability.RPC.Type.SINGLE_NODE_MULTI_WRITER);
     }
@@ -158,8 +160,31 @@ class NodeConformanceIT extends SharedDriver {
       csi.unstage(volume.getVolumeId(), staging());
     }
 
+    @Test
+    void theQuotedSelinuxLabelOfKubeletIsAMountFlag() {
+      Volume volume = csi.create("pvc", 16 * MIB);
+      String label = "context=\"system_u:object_r:container_file_t:s0:c309,c383\"";
+
+      stage(good(volume).setVolumeCapability(mount("ext4", "noatime", label)));
+
+      assertThat(MountTable.read().at(staging()).orElseThrow().options()).contains("noatime");
+      csi.unstage(volume.getVolumeId(), staging());
+    }
+
     @ParameterizedTest
-    @ValueSource(strings = {"bind", "remount", "a,b", "", "a b", "move", "loop", "X-mount.mkdir"})
+    @ValueSource(
+        strings = {
+          "bind",
+          "remount",
+          "a,b",
+          "",
+          "a b",
+          "move",
+          "loop",
+          "X-mount.mkdir",
+          "context=s0:c1,c2",
+          "context=\"s0:c1\",suid"
+        })
     void dangerousMountFlagsAreInvalid(String flag) {
       Volume volume = csi.create("pvc", 16 * MIB);
 
@@ -173,6 +198,29 @@ class NodeConformanceIT extends SharedDriver {
 
       assertThatCall(() -> stage(good(volume).setVolumeCapability(mount("ext4", "nonsense"))))
           .fails(Code.INTERNAL, "nonsense");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"dax", "dax=always"})
+    void daxIsRefusedWhereTheDeviceDoesNotSupportIt(String flag) {
+      Volume volume = csi.create("pvc", 300 * MIB);
+      Volume kata = csi.create(request("kata", 64 * MIB).putParameters("kataContainers", "true"));
+
+      for (String type : List.of("ext4", "xfs")) {
+        assertThatCall(() -> csi.stage(volume, staging(), mount(type, flag)))
+            .fails(Code.FAILED_PRECONDITION, "device mode file, which does not support DAX");
+      }
+      assertThatCall(() -> csi.stage(kata, staging(), mount("ext4", flag)))
+          .fails(Code.FAILED_PRECONDITION, "does not support DAX");
+      assertThatCall(
+              () ->
+                  csi.publish(
+                      Calls.ephemeral("csi-1", target(), mount("", flag), Map.of("size", "16Mi"))))
+          .fails(Code.FAILED_PRECONDITION, "does not support DAX");
+      csi.stage(volume, staging(), mount("xfs"));
+      assertThatCall(() -> csi.publish(volume, staging(), target(), mount("xfs", flag)))
+          .fails(Code.ALREADY_EXISTS, "is mounted without DAX");
+      csi.unstage(volume.getVolumeId(), staging());
     }
 
     @Test
@@ -273,6 +321,12 @@ class NodeConformanceIT extends SharedDriver {
           .containsExactly(VolumeUsage.Unit.BYTES, VolumeUsage.Unit.INODES);
       assertThat(usage.getFirst().getUsed()).isGreaterThan(4 * MIB);
       assertThat(usage).allMatch(u -> u.getUsed() + u.getAvailable() <= u.getTotal());
+      assertThat(stats(volume.getVolumeId(), staging().toString()).getVolumeCondition())
+          .isEqualTo(
+              VolumeCondition.newBuilder()
+                  .setAbnormal(false)
+                  .setMessage("no problem is known")
+                  .build());
       csi.unstage(volume.getVolumeId(), staging());
     }
 
@@ -317,6 +371,10 @@ class NodeConformanceIT extends SharedDriver {
       VolumeUsage usage = stats(volume.getVolumeId(), target().toString()).getUsage(0);
 
       assertThat(usage.getTotal()).isEqualTo(32 * MIB);
+      assertThat(usage.getAvailable())
+          .as("no alert: how much is written is unknown")
+          .isEqualTo(32 * MIB);
+      assertThat(usage.getUsed()).isZero();
       csi.unpublish(volume.getVolumeId(), target());
     }
   }

@@ -192,6 +192,38 @@ class NodePublishConformanceIT extends SharedDriver {
       unstage(volume);
     }
 
+    @Test
+    void aKataVolumeIsPublishedWithTheFlagsOfOneMount() {
+      VolumeCapability capability = mount("ext4", "noexec", "nosuid", "noatime", "data=ordered");
+      Volume volume =
+          csi.create(Calls.request("pvc", 64 * MIB).putParameters("kataContainers", "true"));
+      csi.stage(volume, staging(), capability);
+      csi.publish(good(volume).setVolumeCapability(capability));
+      csi.publish(good(volume).setVolumeCapability(capability));
+
+      assertThat(MountTable.read().at(target()).orElseThrow().options())
+          .contains("noexec", "nosuid", "noatime");
+      assertThatCall(() -> csi.publish(good(volume).setVolumeCapability(mount("ext4", "exec"))))
+          .fails(Code.ALREADY_EXISTS, "noexec");
+      csi.unpublish(volume.getVolumeId(), target());
+      unstage(volume);
+    }
+
+    /** Earlier releases mounted the image without flags, and kubelet repeats the call. */
+    @Test
+    void aKataVolumeThatIsMountedWithoutFlagsStaysPublished() {
+      Volume volume =
+          csi.create(Calls.request("pvc", 64 * MIB).putParameters("kataContainers", "true"));
+      csi.stage(volume, staging(), mount("ext4"));
+      csi.publish(good(volume));
+
+      csi.publish(good(volume).setVolumeCapability(mount("ext4", "noatime", "noexec")));
+
+      assertThat(MountTable.read().at(target())).isPresent();
+      csi.unpublish(volume.getVolumeId(), target());
+      unstage(volume);
+    }
+
     /** Many of them never appear in the kernel's table. */
     @ParameterizedTest
     @ValueSource(

@@ -1,6 +1,8 @@
 package io.pmemcsi.embedded;
 
 import com.sun.net.httpserver.HttpServer;
+import com.sun.net.httpserver.HttpsConfigurator;
+import com.sun.net.httpserver.HttpsServer;
 import io.pmemcsi.embedded.fault.Faults;
 import io.pmemcsi.embedded.http.ApiHandler;
 import io.pmemcsi.embedded.http.RequestLog;
@@ -14,8 +16,10 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import javax.net.ssl.SSLContext;
 
 /**
  * A Kubernetes API server inside this process, on a random port of the loopback interface. It keeps
@@ -38,23 +42,38 @@ public final class EmbeddedKubernetes implements AutoCloseable {
   private final Faults faults;
   private final RequestLog requests;
 
-  private EmbeddedKubernetes(ServerVersion version) throws IOException {
+  private EmbeddedKubernetes(ServerVersion version, Optional<SSLContext> tls) throws IOException {
     Store store = new Store();
     Api api = new Api(store, version);
     NAMESPACES.forEach(api::createNamespace);
     watches = new Watches(store);
     faults = new Faults(watches::endAll, store::compact);
     requests = new RequestLog();
-    server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    server = server(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), tls);
     threads = Executors.newVirtualThreadPerTaskExecutor();
     server.setExecutor(threads);
     server.createContext("/", new ApiHandler(api, store, faults, requests, watches));
     server.start();
   }
 
+  private static HttpServer server(InetSocketAddress address, Optional<SSLContext> tls)
+      throws IOException {
+    if (tls.isEmpty()) {
+      return HttpServer.create(address, 0);
+    }
+    HttpsServer server = HttpsServer.create(address, 0);
+    server.setHttpsConfigurator(new HttpsConfigurator(tls.get()));
+    return server;
+  }
+
   /** Starts a server of Kubernetes 1.20, the version that is compared with a real server. */
   public static EmbeddedKubernetes start() {
-    return start(ServerVersion.KNOWN);
+    return start(ServerVersion.KNOWN, Optional.empty());
+  }
+
+  /** The same with TLS, as a real server has it. */
+  public static EmbeddedKubernetes startWithTls(SSLContext tls) {
+    return start(ServerVersion.KNOWN, Optional.of(tls));
   }
 
   /**
@@ -62,12 +81,12 @@ public final class EmbeddedKubernetes implements AutoCloseable {
    * fields.
    */
   public static EmbeddedKubernetes start(String version) {
-    return start(ServerVersion.parse(version));
+    return start(ServerVersion.parse(version), Optional.empty());
   }
 
-  private static EmbeddedKubernetes start(ServerVersion version) {
+  private static EmbeddedKubernetes start(ServerVersion version, Optional<SSLContext> tls) {
     try {
-      return new EmbeddedKubernetes(version);
+      return new EmbeddedKubernetes(version, tls);
     } catch (IOException e) {
       throw new UncheckedIOException("cannot listen on the loopback interface", e);
     }
@@ -75,7 +94,8 @@ public final class EmbeddedKubernetes implements AutoCloseable {
 
   /** The server's address, such as http://127.0.0.1:41231. */
   public URI url() {
-    return URI.create("http://127.0.0.1:" + server.getAddress().getPort());
+    String scheme = server instanceof HttpsServer ? "https" : "http";
+    return URI.create("%s://127.0.0.1:%d".formatted(scheme, server.getAddress().getPort()));
   }
 
   /** A kubeconfig file for this server. */

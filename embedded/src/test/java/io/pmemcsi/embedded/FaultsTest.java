@@ -390,16 +390,17 @@ class FaultsTest {
   @Test
   void watchFromTheLastDroppedRevisionExpiresToo() throws Exception {
     http.createConfigMap("lost");
+    List<String> open = http.watchConfigMaps("resourceVersion=" + http.revision());
     http.createConfigMap("a");
+    await().untilAsserted(() -> assertThat(open).containsExactly("ADDED a"));
     String last = http.revision();
-    List<String> open = http.watchConfigMaps("resourceVersion=" + last);
     kubernetes.faults().forgetHistory();
 
     List<String> events = http.watchConfigMaps("resourceVersion=" + last);
 
     await().untilAsserted(() -> assertThat(events).containsExactly("ERROR 410", "END"));
     http.createConfigMap("b");
-    await().untilAsserted(() -> assertThat(open).containsExactly("ADDED b"));
+    await().untilAsserted(() -> assertThat(open).containsExactly("ADDED a", "ADDED b"));
     List<String> restarted = http.watchConfigMaps("resourceVersion=" + http.revision());
     http.createConfigMap("c");
     await().untilAsserted(() -> assertThat(restarted).containsExactly("ADDED c"));

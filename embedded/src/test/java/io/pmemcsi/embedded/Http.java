@@ -16,7 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Flow;
 
-/** Plain HTTP to the embedded API, for tests that look at single answers and events. */
+/** Plain HTTP to the embedded API, for tests of single responses and events. */
 final class Http {
   private static final String CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 
@@ -75,7 +75,7 @@ final class Http {
   }
 
   /**
-   * Watches config maps; the list grows by "TYPE name value" until the watch ends with "END", or
+   * Watches config maps; the list receives "TYPE name value" until the watch ends with "END", or
    * with "CUT" where the connection broke.
    */
   List<String> watchConfigMaps(String parameters) {

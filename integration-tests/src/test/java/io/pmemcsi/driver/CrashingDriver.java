@@ -2,6 +2,8 @@ package io.pmemcsi.driver;
 
 import io.pmemcsi.base.names.DriverName;
 import io.pmemcsi.driver.csi.Endpoint;
+import io.pmemcsi.driver.device.Device;
+import io.pmemcsi.driver.device.DeviceManager;
 import io.pmemcsi.driver.device.DeviceMode;
 import io.pmemcsi.driver.device.Eraser;
 import io.pmemcsi.driver.linux.exec.Command;
@@ -18,6 +20,8 @@ import io.pmemcsi.driver.metrics.DriverMetrics;
 import io.pmemcsi.driver.state.DurableFiles;
 import io.pmemcsi.driver.state.StateFiles;
 import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -58,13 +62,14 @@ public final class CrashingDriver {
     DriverMetrics metrics = new DriverMetrics(settings.driverName(), settings.nodeId());
     CrashingHost crashingHost = new CrashingHost();
     HostAccess host = new HostAccess(crashingHost, crashingHost, crashingHost, crashingHost);
+    DeviceManagers managers =
+        DeviceManagers.real(settings, host, new Eraser((_, _, _) -> crashingHost.step("erase")));
     try (NodeDriver driver =
         NodeDriver.start(
             settings,
             metrics,
             host,
-            DeviceManagers.real(
-                settings.statePath(), host, new Eraser((_, _, _) -> crashingHost.step("erase"))))) {
+            (mode, percentage) -> crashingHost.around(managers.open(mode, percentage)))) {
       System.out.println("findings at start: " + driver.startAudit().findings());
       new CountDownLatch(1).await();
     }
@@ -135,6 +140,50 @@ public final class CrashingDriver {
       CommandResult result = processes.run(command);
       when.ifPresent(_ -> crash());
       return result;
+    }
+
+    /** The same devices, where copying one to another is a step as well. */
+    DeviceManager around(DeviceManager devices) {
+      return (DeviceManager)
+          Proxy.newProxyInstance(
+              DeviceManager.class.getClassLoader(),
+              new Class<?>[] {DeviceManager.class},
+              (_, method, arguments) -> {
+                try {
+                  if (method.getName().equals("copy")) {
+                    copy(devices, (Device) arguments[0], (Device) arguments[1]);
+                    return null;
+                  }
+                  return method.invoke(devices, arguments);
+                } catch (InvocationTargetException e) {
+                  throw e.getCause();
+                }
+              });
+    }
+
+    private void copy(DeviceManager devices, Device from, Device to) throws IOException {
+      Optional<When> when = enter("copy " + from.id());
+      if (when.equals(Optional.of(When.MIDDLE))) {
+        devices.copy(new Device(from.id(), from.path(), from.sizeBytes() / 2), to);
+        crash();
+      }
+      devices.copy(from, to);
+      when.ifPresent(_ -> crash());
+    }
+
+    @Override
+    public boolean freeze(Path mountPoint) throws IOException {
+      Optional<When> when = enter("freeze " + mountPoint);
+      boolean frozen = kernel.freeze(mountPoint);
+      when.ifPresent(_ -> crash());
+      return frozen;
+    }
+
+    @Override
+    public void thaw(Path mountPoint) throws IOException {
+      Optional<When> when = enter("thaw " + mountPoint);
+      kernel.thaw(mountPoint);
+      when.ifPresent(_ -> crash());
     }
 
     @Override

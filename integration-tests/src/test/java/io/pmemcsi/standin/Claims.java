@@ -22,13 +22,12 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Provisions the claims of one node. */
+/** Provisions claims. */
 record Claims(
     KubernetesClient client,
     DriverClient driver,
     String driverName,
-    String node,
-    Topology topology,
+    Nodes nodes,
     String defaultFsType) {
 
   static final String PROVISIONED_BY = "pv.kubernetes.io/provisioned-by";
@@ -65,13 +64,13 @@ record Claims(
   private void consider(PersistentVolumeClaim claim, StorageClass storageClass) {
     Map<String, String> annotations = claim.getMetadata().getAnnotations();
     String selected = annotations == null ? null : annotations.get(SELECTED_NODE);
-    if (node.equals(selected)) {
-      provision(claim, storageClass);
-    } else if (selected == null
-        && "Immediate".equals(storageClass.getVolumeBindingMode())
-        && size(claim) <= capacity(storageClass)) {
+    if (selected != null) {
+      nodes.topology(selected).ifPresent(topology -> provision(claim, storageClass, topology));
+    } else if ("Immediate".equals(storageClass.getVolumeBindingMode())
+        && nodes instanceof Nodes.Own own
+        && size(claim) <= capacity(storageClass, own.topology())) {
       // whichever node is first owns the claim; the server refuses the others' updates
-      claim.getMetadata().setAnnotations(with(annotations, SELECTED_NODE, node));
+      claim.getMetadata().setAnnotations(with(annotations, SELECTED_NODE, own.name()));
       client.resource(claim).update();
     }
   }
@@ -83,7 +82,7 @@ record Claims(
     return all;
   }
 
-  private long capacity(StorageClass storageClass) {
+  private long capacity(StorageClass storageClass, Topology topology) {
     return ProvisionerStandIn.capacity(
         driver,
         GetCapacityRequest.newBuilder()
@@ -92,7 +91,8 @@ record Claims(
             .build());
   }
 
-  private void provision(PersistentVolumeClaim claim, StorageClass storageClass) {
+  private void provision(
+      PersistentVolumeClaim claim, StorageClass storageClass, Topology topology) {
     String name = "pvc-" + claim.getMetadata().getUid();
     if (client.persistentVolumes().withName(name).get() != null) {
       return; // the controller binds it

@@ -2,7 +2,6 @@ package io.pmemcsi.standin;
 
 import com.sun.net.httpserver.HttpServer;
 import csi.v1.GetCapacityRequest;
-import csi.v1.NodeGetInfoResponse;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -10,11 +9,12 @@ import io.grpc.StatusRuntimeException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.util.Optional;
 
 /**
- * Stand-in for external-provisioner on every node ({@code --node-deployment}): provisions claims
- * for this node, deletes released volumes of this node, publishes the node's capacity. It polls
- * where the real one watches.
+ * Stand-in for external-provisioner, on every node ({@code --node-deployment}) or once for all of
+ * them: provisions claims, deletes released volumes, and on a node publishes its capacity. It polls
+ * where the real one watches. Once for all nodes it leaves out immediate binding.
  */
 final class ProvisionerStandIn {
 
@@ -24,36 +24,26 @@ final class ProvisionerStandIn {
 
   public static void main(String... flags) throws IOException, InterruptedException {
     Arguments arguments = Arguments.parse(flags);
-    if (!arguments.isTrue("node-deployment")) {
-      throw new IllegalArgumentException("this stand-in only knows --node-deployment");
-    }
     serveMetrics(arguments.get("metrics-address"));
-    String node = System.getenv("NODE_NAME");
-    if (node == null) {
-      throw new IllegalArgumentException("the variable NODE_NAME is missing");
-    }
     DriverClient driver = new DriverClient(arguments.get("csi-address"));
     String name = driver.name();
-    NodeGetInfoResponse info = driver.node();
     try (KubernetesClient client = new KubernetesClientBuilder().build()) {
-      Claims claims =
-          new Claims(
-              client,
-              driver,
-              name,
-              node,
-              info.getAccessibleTopology(),
-              arguments.get("default-fstype"));
-      ReleasedVolumes volumes = new ReleasedVolumes(client, driver, name, info);
-      Capacities capacities = new Capacities(client, driver, name, info.getAccessibleTopology());
-      System.out.println("provisioning for " + name + " on " + node);
+      Nodes nodes =
+          arguments.isTrue("node-deployment")
+              ? new Nodes.Own(ownNode(), driver.node().getAccessibleTopology())
+              : new Nodes.All(client, name);
+      Claims claims = new Claims(client, driver, name, nodes, arguments.get("default-fstype"));
+      ReleasedVolumes volumes = new ReleasedVolumes(client, driver, name, nodes);
+      Optional<Capacities> capacities =
+          arguments.isTrue("enable-capacity") && nodes instanceof Nodes.Own own
+              ? Optional.of(Capacities.of(client, driver, name, own.topology()))
+              : Optional.empty();
+      System.out.println("provisioning for " + name + " on " + nodes);
       while (true) {
         try {
           claims.provision();
           volumes.delete();
-          if (arguments.isTrue("enable-capacity")) {
-            capacities.publish();
-          }
+          capacities.ifPresent(Capacities::publish);
         } catch (KubernetesClientException | StatusRuntimeException e) {
           // as the real one: said, and tried again
           System.err.println(e);
@@ -61,6 +51,14 @@ final class ProvisionerStandIn {
         Thread.sleep(POLL_MILLIS);
       }
     }
+  }
+
+  private static String ownNode() {
+    String node = System.getenv("NODE_NAME");
+    if (node == null) {
+      throw new IllegalArgumentException("the variable NODE_NAME is missing");
+    }
+    return node;
   }
 
   /** What the probes of the pod ask for. */

@@ -1,15 +1,14 @@
 package io.pmemcsi.standin;
 
 import csi.v1.DeleteVolumeRequest;
-import csi.v1.NodeGetInfoResponse;
 import io.fabric8.kubernetes.api.model.PersistentVolume;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.util.Map;
 import java.util.Objects;
 
-/** Deletes the volumes of one node whose claim was deleted. */
+/** Deletes volumes whose claim was deleted. */
 record ReleasedVolumes(
-    KubernetesClient client, DriverClient driver, String driverName, NodeGetInfoResponse node) {
+    KubernetesClient client, DriverClient driver, String driverName, Nodes nodes) {
 
   void delete() {
     client.persistentVolumes().list().getItems().stream().filter(this::isDue).forEach(this::delete);
@@ -22,7 +21,7 @@ record ReleasedVolumes(
         && volume.getStatus() != null
         && "Released".equals(volume.getStatus().getPhase())
         && "Delete".equals(volume.getSpec().getPersistentVolumeReclaimPolicy())
-        && Claims.isHere(volume, node.getAccessibleTopology());
+        && nodes.owns(volume);
   }
 
   private void delete(PersistentVolume volume) {

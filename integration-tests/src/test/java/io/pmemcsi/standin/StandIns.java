@@ -15,6 +15,9 @@ public final class StandIns {
   public static final String REGISTRAR = "localhost/registrar-stand-in:test";
   public static final String PROVISIONER = "localhost/provisioner-stand-in:test";
 
+  public static final String RESIZER = "localhost/resizer-stand-in:test";
+  public static final String DNS = "localhost/dns-stand-in:test";
+
   private static final String CLASSES = "usr/local/lib/stand-ins";
 
   private StandIns() {}
@@ -27,7 +30,9 @@ public final class StandIns {
         driverImage,
         List.of(
             new DerivedImage(REGISTRAR, files, entrypoint(RegistrarStandIn.class)),
-            new DerivedImage(PROVISIONER, files, entrypoint(ProvisionerStandIn.class))));
+            new DerivedImage(PROVISIONER, files, entrypoint(ProvisionerStandIn.class)),
+            new DerivedImage(RESIZER, files, entrypoint(ResizerStandIn.class)),
+            new DerivedImage(DNS, files, entrypoint(DnsStandIn.class))));
   }
 
   private static List<String> entrypoint(Class<?> program) {

@@ -12,7 +12,7 @@ import io.pmemcsi.embedded.fault.RandomFaults;
 import io.pmemcsi.embedded.fault.RequestFault.Moment;
 import io.pmemcsi.embedded.fault.SeenRequest;
 import io.pmemcsi.operator.facts.ClusterProbe;
-import io.pmemcsi.operator.kinds.pmem.PmemKind;
+import io.pmemcsi.operator.pmemdriver.PmemDrivers;
 import io.pmemcsi.operator.tools.render.Rendering;
 import java.time.Duration;
 import java.util.List;
@@ -201,7 +201,7 @@ class CrashIT {
                 write -> {
                   if (!write.verb().equals("create")
                       || !write.plural().equals(notOwned.getPlural())
-                      || !PmemKind.FIELD_MANAGER.equals(write.query().get("fieldManager"))) {
+                      || !PmemDrivers.FIELD_MANAGER.equals(write.query().get("fieldManager"))) {
                     return;
                   }
                   if (appearing.compareAndSet(false, true)) {
@@ -225,7 +225,7 @@ class CrashIT {
             HasMetadata kept = testbed.client().resource(notOwned).get();
             assertThat(kept.getMetadata().getOwnerReferences()).isEmpty();
             assertThat(kept.getMetadata().getManagedFields())
-                .noneMatch(entry -> PmemKind.FIELD_MANAGER.equals(entry.getManager()));
+                .noneMatch(entry -> PmemDrivers.FIELD_MANAGER.equals(entry.getManager()));
           }
         });
   }

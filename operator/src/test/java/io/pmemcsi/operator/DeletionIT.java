@@ -140,6 +140,8 @@ class DeletionIT extends SharedOperator {
                                 .contains("1 PersistentVolume (%s".formatted(name(volume)))
                                 .contains("pmem-csi.intel.com/force-deletion=true")));
     assertThat(driver.events()).contains("DeletionHeld");
+    assertThat(driver.status().phase()).isEqualTo("Terminating");
+    assertThat(driver.status().reason()).contains("1 PersistentVolume");
     driver.daemonSet().delete();
     await("is recreated").until(() -> driver.daemonSet().get() != null);
 

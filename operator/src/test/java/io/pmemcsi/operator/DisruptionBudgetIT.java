@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 class DisruptionBudgetIT {
 
   private static final String ID = "budget";
-  private static final Draining IMPATIENT = new Draining(2, 1, 600, 600, null);
+  private static final Draining OPTIONS = new Draining(2, 1, 600, 600, null);
 
   @Test
   void disruptionBudgetPausesTheRolloutUntilItIsDeleted(Sandbox sandbox) {
@@ -32,7 +32,7 @@ class DisruptionBudgetIT {
       NodeUpdate paused =
           fixture.run(
               NodeUpdateStrategy.DRAINING,
-              IMPATIENT,
+              OPTIONS,
               status ->
                   Boolean.TRUE.equals(status.paused())
                       && String.valueOf(status.message()).contains("web-budget"));
@@ -48,7 +48,7 @@ class DisruptionBudgetIT {
               });
 
       sandbox.client().resource(budget).delete();
-      NodeUpdate last = fixture.run(NodeUpdateStrategy.DRAINING, IMPATIENT, fixture::isDone);
+      NodeUpdate last = fixture.run(NodeUpdateStrategy.DRAINING, OPTIONS, fixture::isDone);
 
       assertThat(last.paused()).isNull();
       assertThat(fixture.cordoned()).isEmpty();

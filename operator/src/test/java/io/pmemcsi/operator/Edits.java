@@ -2,6 +2,8 @@ package io.pmemcsi.operator;
 
 import static org.awaitility.Awaitility.await;
 
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.Resource;
 import java.net.HttpURLConnection;
@@ -13,6 +15,16 @@ final class Edits {
   private Edits() {}
 
   static <T> void edit(Resource<T> resource, UnaryOperator<T> change) {
+    retry(() -> resource.edit(change));
+  }
+
+  /** Sends the whole object: the patch of {@link #edit} drops empty lists. */
+  static <T extends HasMetadata> void replace(
+      KubernetesClient client, Resource<T> resource, UnaryOperator<T> change) {
+    retry(() -> client.resource(change.apply(resource.get())).update());
+  }
+
+  private static void retry(Runnable write) {
     await()
         .ignoreExceptionsMatching(
             e ->
@@ -20,7 +32,7 @@ final class Edits {
                     && failure.getCode() == HttpURLConnection.HTTP_CONFLICT)
         .until(
             () -> {
-              resource.edit(change);
+              write.run();
               return true;
             });
   }

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.authorization.v1.SelfSubjectAccessReviewBuilder;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
+import io.fabric8.kubernetes.api.model.rbac.PolicyRule;
 import io.fabric8.kubernetes.api.model.rbac.RoleBinding;
 import io.fabric8.kubernetes.api.model.storage.CSIDriver;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -12,6 +14,8 @@ import io.fabric8.kubernetes.client.dsl.Resource;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.pmemcsi.api.pmem.DeploymentCondition;
+import io.pmemcsi.operator.tools.install.OperatorInstallation;
+import io.pmemcsi.testbed.kubernetes.FakeNodes;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.time.Duration;
@@ -19,9 +23,12 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.time.ZoneOffset;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Failures caused by users, other controllers and the operator itself while a driver runs. */
 @WithKubernetes
@@ -99,12 +106,12 @@ class FailureHandlingIT {
 
     held.delete();
 
-    awaitHeld();
+    awaitHeld("Initializing");
     driver.self().delete();
     await()
         .atMost(LIMIT)
         .until(() -> driver.self().get().getMetadata().getDeletionTimestamp() != null);
-    awaitHeld();
+    awaitHeld("Terminating");
     await()
         .atMost(LIMIT)
         .untilAsserted(
@@ -121,7 +128,7 @@ class FailureHandlingIT {
     assertThat(driver.objectNames()).isEmpty();
   }
 
-  private void awaitHeld() {
+  private void awaitHeld(String phase) {
     await()
         .atMost(LIMIT)
         .untilAsserted(
@@ -131,7 +138,7 @@ class FailureHandlingIT {
               assertThat(driver.status().reason())
                   .contains("ClusterRole \"%s".formatted(driver.prefix()))
                   .contains("finalizer");
-              assertThat(driver.status().phase()).isEqualTo("Initializing");
+              assertThat(driver.status().phase()).isEqualTo(phase);
             });
   }
 
@@ -243,6 +250,92 @@ class FailureHandlingIT {
               "value": "%s"}]
             """
                 .formatted(image));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"apps,daemonsets", "'',pods"})
+  void missingPermissionIsReportedForTheCurrentGeneration(String group, String resource) {
+    try (var nodes =
+        FakeNodes.create(driver.sandbox().cluster(), 1, Map.of("test/permission", "yes"))) {
+      assertThat(nodes.names()).hasSize(1);
+      operator.start();
+      driver.create("nodeSelector: {test/permission: \"yes\"}");
+      await()
+          .atMost(LIMIT)
+          .untilAsserted(
+              () -> assertThat(driver.status().reason()).contains("0 out of 1 driver pods"));
+
+      revoke(group, resource);
+      driver.setSpec("nodeSelector: {test/permission: \"yes\"}, logLevel: 5");
+
+      await()
+          .atMost(LIMIT)
+          .untilAsserted(
+              () -> {
+                assertThat(driver.status().phase()).isEqualTo("Failed");
+                assertThat(driver.status().observedGeneration()).isEqualTo(2);
+                assertThat(driver.status().reason()).contains("forbidden", resource);
+              });
+
+      InstalledOperator.install(driver.sandbox());
+
+      driver.awaitPhase("Initializing");
+    }
+  }
+
+  /** Returns when the authorizer has observed that. */
+  private void revoke(String group, String resource) {
+    client
+        .rbac()
+        .clusterRoles()
+        .withName(OperatorInstallation.NAME)
+        .edit(
+            role -> {
+              role.setRules(without(role.getRules(), group, resource));
+              return role;
+            });
+    client
+        .rbac()
+        .roles()
+        .inNamespace(driver.sandbox().namespace())
+        .withName(OperatorInstallation.NAME)
+        .edit(
+            role -> {
+              role.setRules(without(role.getRules(), group, resource));
+              return role;
+            });
+    KubernetesClient account = driver.sandbox().clientAs(OperatorInstallation.NAME);
+    await()
+        .atMost(LIMIT)
+        .until(
+            () ->
+                !account
+                    .authorization()
+                    .v1()
+                    .selfSubjectAccessReview()
+                    .create(
+                        new SelfSubjectAccessReviewBuilder()
+                            .withNewSpec()
+                            .withNewResourceAttributes()
+                            .withNamespace(driver.sandbox().namespace())
+                            .withGroup(group)
+                            .withResource(resource)
+                            .withVerb("list")
+                            .endResourceAttributes()
+                            .endSpec()
+                            .build())
+                    .getStatus()
+                    .getAllowed());
+  }
+
+  private static List<PolicyRule> without(List<PolicyRule> rules, String group, String resource) {
+    for (PolicyRule rule : rules) {
+      if (rule.getApiGroups().contains(group)) {
+        rule.setResources(
+            rule.getResources().stream().filter(one -> !one.equals(resource)).toList());
+      }
+    }
+    return rules.stream().filter(rule -> !rule.getResources().isEmpty()).toList();
   }
 
   @Test

@@ -11,14 +11,18 @@ import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookC
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
+import io.pmemcsi.api.pmem.PmemCSIDeploymentSpec;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.KubernetesVersion;
 import io.pmemcsi.operator.tools.render.Rendering;
 import io.pmemcsi.testbed.kubernetes.Certificates;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
+import java.lang.reflect.RecordComponent;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -32,9 +36,10 @@ import org.junit.jupiter.api.Test;
  * Every field of the resource, changed one by one on a real API server: the objects always equal
  * the computed desired state, and no others are left.
  */
-@WithKubernetes(controllers = false)
+@WithKubernetes
 class FieldsIT {
 
+  private static final String PREVIOUS_CA_UNTIL = "pmem-csi.intel.com/previous-ca-until";
   private static final String NAME = "fields.example.com";
   private static final String H = "fields-example-com";
 
@@ -48,6 +53,8 @@ class FieldsIT {
           "image: other:1, pullPolicy: Always",
           "imagePullPolicy: Never",
           "provisionerImage: p:1",
+          "resizerImage: e:1",
+          "snapshotterImage: s:1",
           "nodeRegistrarImage: r:1",
           "registrarImage: r:2",
           "deviceMode: direct",
@@ -65,17 +72,33 @@ class FieldsIT {
           "nodeResources: {requests: {cpu: 160m}}",
           "provisionerResources: {requests: {cpu: 130m}}",
           "nodeRegistrarResources: {requests: {cpu: 140m}}",
+          "nodePods: {annotations: {a: b}, tolerations: [], priorityClassName: system-node-critical}",
+          "sidecars: {provisioner: {extraArgs: [--kube-api-qps=7]}}",
+          "sidecars: {resizer: {resources: {requests: {cpu: 180m}}}}",
+          "startupTaint: true",
+          "networkPolicies: false",
+          "storageClassTemplates: [{metadata: {name: %s-class}, parameters: {numaNode: '0'}}]"
+              .formatted(H),
+          "storageClassTemplates: [{metadata: {name: %s-class}}]".formatted(H),
+          "snapshotClassTemplates: [{metadata: {name: %s-snapshots}}]".formatted(H),
+          "lostNodes: {releaseAfter: 24h}",
+          "deletionPolicy: Immediate",
+          "managementState: Managed",
           "controllerTLSSecret: tls",
-          "controllerTLSSecret: tls, controllerReplicas: 3",
-          "controllerTLSSecret: tls, controllReplicas: 2",
-          "controllerTLSSecret: tls, controllerReplicas: 0, controllReplicas: 2",
           "controllerTLSSecret: tls, mutatePods: Never",
           "controllerTLSSecret: tls, " + MUST_ANSWER,
           "controllerTLSSecret: tls, mutatePods: Try",
           "controllerTLSSecret: tls, schedulerNodePort: 31234",
           "controllerTLSSecret: tls, schedulerNodePort: 0",
           "controllerTLSSecret: tls, controllerDriverResources: {requests: {cpu: 150m}}",
-          "controllerTLSSecret: tls, controllerResources: {requests: {cpu: 170m}}");
+          "controllerTLSSecret: tls, controllerResources: {requests: {cpu: 170m}}",
+          "controllerTLSSecret: tls, controllerReplicas: 3",
+          "controllerTLSSecret: tls, controllReplicas: 2",
+          "controllerTLSSecret: tls, controllerReplicas: 1",
+          "controllerTLSSecret: tls, imagePullSecrets: [{name: a}, {name: b}]",
+          "controllerTLSSecret: tls, imagePullSecrets: [{name: b}]",
+          "controllerTLSSecret: tls, controllerPods: {annotations: {a: b}, tolerations: [],"
+              + " priorityClassName: system-node-critical}");
 
   private Sandbox sandbox;
   private KubernetesClient client;
@@ -93,6 +116,7 @@ class FieldsIT {
   void deleteAll() {
     operator.stop();
     Leftovers.remove(client, sandbox.namespace(), H, NAME);
+    assertThat(operator.warnings()).isEmpty();
   }
 
   @Test
@@ -116,6 +140,17 @@ class FieldsIT {
       awaitObjects(spec);
       operator.stop();
     }
+  }
+
+  /** Certificates that the operator issues are new each time; {@link CertificatesIT} has them. */
+  @Test
+  void noFieldIsForgotten() {
+    String all = String.join("\n", specs());
+
+    assertThat(PmemCSIDeploymentSpec.class.getRecordComponents())
+        .extracting(RecordComponent::getName)
+        .filteredOn(field -> !field.equals("controllerTLS"))
+        .allSatisfy(field -> assertThat(all).containsPattern("\\b%s: ".formatted(field)));
   }
 
   /** Labels come last, because the operator never removes them. */
@@ -345,7 +380,8 @@ class FieldsIT {
   }
 
   private void change(String spec) {
-    Edits.edit(
+    Edits.replace(
+        client,
         client.resources(PmemCSIDeployment.class).withName(NAME),
         resource -> {
           resource.setSpec(PmemResource.of(NAME, spec).getSpec());
@@ -382,6 +418,7 @@ class FieldsIT {
                 if (spec.contains(MUST_ANSWER)) {
                   ignoreFailurePolicy(object, actual);
                 }
+                keepPreviousAuthority(object, actual);
                 missing.addAll(Containment.missing(object, actual));
                 if (exactly && actual != null && missing.isEmpty()) {
                   missing.addAll(FreshObject.differences(client, object, actual));
@@ -403,6 +440,27 @@ class FieldsIT {
       assertThat(policy).isIn("Ignore", "Fail");
       webhook.getWebhooks().forEach(hook -> hook.setFailurePolicy(policy));
     }
+  }
+
+  /**
+   * A webhook trusts the authority of an earlier certificate for some minutes; CertificatesIT tests
+   * that.
+   */
+  private static void keepPreviousAuthority(HasMetadata desired, @Nullable HasMetadata actual) {
+    if (desired instanceof MutatingWebhookConfiguration webhook
+        && actual instanceof MutatingWebhookConfiguration there
+        && there.getMetadata().getAnnotations().containsKey(PREVIOUS_CA_UNTIL)) {
+      String bundle = there.getWebhooks().getFirst().getClientConfig().getCaBundle();
+      assertThat(pem(bundle))
+          .contains(pem(webhook.getWebhooks().getFirst().getClientConfig().getCaBundle()));
+      webhook.getWebhooks().forEach(hook -> hook.getClientConfig().setCaBundle(bundle));
+      webhook.getMetadata().setAnnotations(there.getMetadata().getAnnotations());
+    }
+  }
+
+  private static String pem(String bundle) {
+    return new String(Base64.getDecoder().decode(bundle), StandardCharsets.US_ASCII)
+        .replaceAll("\\s", "");
   }
 
   /** One small request at a time; to compare all objects takes many. */

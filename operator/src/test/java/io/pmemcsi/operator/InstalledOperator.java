@@ -11,8 +11,10 @@ import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.http.AsyncBody;
 import io.fabric8.kubernetes.client.http.BasicBuilder;
 import io.fabric8.kubernetes.client.http.HttpRequest;
+import io.fabric8.kubernetes.client.http.HttpResponse;
 import io.fabric8.kubernetes.client.http.Interceptor;
 import io.pmemcsi.base.http.ListenAddress;
 import io.pmemcsi.operator.runtime.OperatorOptions;
@@ -25,6 +27,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.URI;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -52,6 +55,7 @@ final class InstalledOperator implements AutoCloseable {
   private final Sandbox sandbox;
   private final KubernetesClient client;
   private final List<String> writes = new CopyOnWriteArrayList<>();
+  private final List<String> warnings = new CopyOnWriteArrayList<>();
   private final AtomicInteger writesLeft = new AtomicInteger(Integer.MAX_VALUE);
   private final AtomicReference<Hook> hook = new AtomicReference<>(Hook.NONE);
   private final AtomicReference<String> failingRead = new AtomicReference<>(NO_READ);
@@ -68,7 +72,8 @@ final class InstalledOperator implements AutoCloseable {
             .withHttpClientBuilderConsumer(
                 builder ->
                     builder.addOrReplaceInterceptor(
-                        "writes", new Recorder(writes, writesLeft, hook, failingRead, watcher)))
+                        "writes",
+                        new Recorder(writes, warnings, writesLeft, hook, failingRead, watcher)))
             .build();
   }
 
@@ -301,6 +306,14 @@ final class InstalledOperator implements AutoCloseable {
     return List.copyOf(writes);
   }
 
+  /**
+   * What the server warned about in its responses, each with the path: deprecated APIs, and fields
+   * that it accepts but finds wrong, such as two ports of the same name.
+   */
+  List<String> warnings() {
+    return List.copyOf(warnings);
+  }
+
   @Override
   public void close() {
     stop();
@@ -313,6 +326,7 @@ final class InstalledOperator implements AutoCloseable {
 
   private record Recorder(
       List<String> writes,
+      List<String> warnings,
       AtomicInteger left,
       AtomicReference<Hook> hook,
       AtomicReference<String> failingRead,
@@ -340,6 +354,16 @@ final class InstalledOperator implements AutoCloseable {
             && hook.compareAndSet(waiting, Hook.NONE)) {
           waiting.action().run();
         }
+      }
+    }
+
+    @Override
+    public void after(
+        HttpRequest request,
+        HttpResponse<?> response,
+        AsyncBody.Consumer<List<ByteBuffer>> consumer) {
+      for (String warning : response.headers("Warning")) {
+        warnings.add("%s: %s".formatted(request.uri().getPath(), warning));
       }
     }
   }

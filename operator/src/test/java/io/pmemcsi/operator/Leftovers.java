@@ -3,6 +3,9 @@ package io.pmemcsi.operator;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingAdmissionPolicy;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingAdmissionPolicyBinding;
+import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
@@ -48,14 +51,35 @@ final class Leftovers {
             client.secrets().inNamespace(namespace).list().getItems().stream()
                 .filter(secret -> !"kubernetes.io/service-account-token".equals(secret.getType()))
                 .toList(),
+            client.network().v1().networkPolicies().inNamespace(namespace).list().getItems(),
             client.apps().deployments().inNamespace(namespace).list().getItems(),
             client.apps().daemonSets().inNamespace(namespace).list().getItems(),
+            client.apps().statefulSets().inNamespace(namespace).list().getItems(),
             client.rbac().roles().inNamespace(namespace).list().getItems(),
             client.rbac().roleBindings().inNamespace(namespace).list().getItems(),
             client.rbac().clusterRoles().list().getItems(),
             client.rbac().clusterRoleBindings().list().getItems(),
             client.storage().v1().csiDrivers().list().getItems(),
-            client.admissionRegistration().v1().mutatingWebhookConfigurations().list().getItems())
+            client.storage().v1().storageClasses().list().getItems(),
+            client.admissionRegistration().v1().mutatingWebhookConfigurations().list().getItems(),
+            client.supports(PodDisruptionBudget.class)
+                ? client
+                    .policy()
+                    .v1()
+                    .podDisruptionBudget()
+                    .inNamespace(namespace)
+                    .list()
+                    .getItems()
+                // 1.20
+                : client
+                    .policy()
+                    .v1beta1()
+                    .podDisruptionBudget()
+                    .inNamespace(namespace)
+                    .list()
+                    .getItems(),
+            ifServed(client, ValidatingAdmissionPolicy.class),
+            ifServed(client, ValidatingAdmissionPolicyBinding.class))
         .flatMap(List::stream)
         .filter(
             object ->
@@ -63,5 +87,9 @@ final class Leftovers {
                     || object.getMetadata().getName().equals(driver))
         .map(HasMetadata.class::cast)
         .toList();
+  }
+
+  private static <T extends HasMetadata> List<T> ifServed(KubernetesClient client, Class<T> type) {
+    return client.supports(type) ? client.resources(type).list().getItems() : List.of();
   }
 }

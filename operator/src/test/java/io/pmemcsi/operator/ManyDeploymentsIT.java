@@ -52,7 +52,8 @@ class ManyDeploymentsIT {
   @Test
   void fiftyResourcesBecomeRunningCauseNoMoreWritesAndAreDeletedAtOnce() {
     InstalledOperator operator = InstalledOperator.install(sandbox).start();
-    try (var nodes = FakeNodes.create(sandbox.cluster(), 50, Map.of()).runPods()) {
+    try (var nodes =
+        FakeNodes.create(sandbox.cluster(), 50, Map.of()).runPods().registerDrivers()) {
       nodes.names().forEach(node -> label(node, "many/" + node, "yes"));
 
       nodes.names().forEach(node -> create(node + ".example.com", "many/" + node));

@@ -1,5 +1,6 @@
 package io.pmemcsi.operator;
 
+import io.pmemcsi.operator.runtime.ApiAccess;
 import io.pmemcsi.operator.runtime.KubeconfigContent;
 import io.pmemcsi.operator.runtime.OperatorOptions;
 import io.pmemcsi.operator.runtime.OperatorProgram;
@@ -21,9 +22,11 @@ final class OperatorMain {
    */
   public static void main(String[] arguments) throws Exception {
     Path kubeconfig = Path.of(arguments[0]);
+    var content = Optional.of(new KubeconfigContent(kubeconfig, Files.readString(kubeconfig)));
     OperatorProgram.start(
+        ApiAccess.client(content),
         new OperatorOptions(
-            Optional.of(new KubeconfigContent(kubeconfig, Files.readString(kubeconfig))),
+            content,
             Optional.of(InstalledOperator.IMAGE),
             Optional.empty(),
             true,

@@ -3,12 +3,12 @@ package io.pmemcsi.operator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import com.sun.net.httpserver.HttpServer;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.pmemcsi.api.pmem.DeploymentCondition;
+import io.pmemcsi.api.pmem.DriverComponent;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.api.pmem.UnpreparedNode;
 import io.pmemcsi.operator.facts.ClusterFacts;
@@ -18,17 +18,16 @@ import io.pmemcsi.operator.tools.install.OperatorInstallation;
 import io.pmemcsi.testbed.kubernetes.FakeNodes;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.io.IOException;
-import java.net.InetSocketAddress;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The lifecycle of a PmemCSIDeployment on a real control plane, with the operator's permissions.
@@ -37,6 +36,23 @@ import org.junit.jupiter.api.TestInfo;
 class PmemDeploymentIT extends SharedOperator {
 
   private static final String SPEC = "nodeSelector: {test/life: \"yes\"}";
+
+  /** With values that the server normalizes or completes. */
+  private static final String OPTIONS =
+      SPEC
+          + ", controllerTLS: {managed: true}, imagePullSecrets: [{name: b}, {name: a}], nodePods:"
+          + " {annotations: {z: a, a: z}, tolerations: [{key: k, effect: NoExecute,"
+          + " tolerationSeconds: 0}, {operator: Exists}], affinity: {nodeAffinity:"
+          + " {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms:"
+          + " [{matchExpressions: [{key: a, operator: In, values: [z, b]}]}]}}}}, controllerPods:"
+          + " {tolerations: [], affinity: {podAntiAffinity:"
+          + " {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: a, namespaces: [b,"
+          + " a], labelSelector: {matchLabels: {z: a, a: z}}}]}}}, sidecars: {provisioner:"
+          + " {extraArgs: [--a, --b], resources: {limits: {cpu: \"0.5\", memory: 1024Mi}}}},"
+          + " storageClassTemplates: [{metadata: {name: no-writes, annotations: {z: a, a: z}},"
+          + " parameters: {z: a, a: z}, mountOptions: [z, a], allowedTopologies:"
+          + " [{matchLabelExpressions: [{key: a, values: [z, b]}]}]}]";
+
   private static final Map<String, String> LABELS = Map.of("test/life", "yes");
 
   private TestDriver driver;
@@ -65,7 +81,7 @@ class PmemDeploymentIT extends SharedOperator {
                     .contains("No node has the labels {test/life=yes}"));
 
     // with two nodes, the driver could become Running twice
-    try (var nodes = FakeNodes.create(sandbox.cluster(), 1, LABELS).runPods()) {
+    try (var nodes = FakeNodes.create(sandbox.cluster(), 1, LABELS).runPods().registerDrivers()) {
       driver.awaitPhase("Running");
       assertThat(nodes.names()).hasSize(1);
       var status = driver.status();
@@ -80,28 +96,50 @@ class PmemDeploymentIT extends SharedOperator {
     }
   }
 
+  /** The pods are ready, but no kubelet finds the driver there. */
+  @Test
+  void driverThatNoKubeletHasRegisteredIsNotRunning() {
+    driver.create(SPEC.replace("}", "}, kubeletDir: /wrong/kubelet"));
+    try (var nodes = FakeNodes.create(sandbox.cluster(), 2, LABELS).runPods().registerDrivers()) {
+      await()
+          .untilAsserted(
+              () ->
+                  assertThat(driver.status().component("Node").map(DriverComponent::reason))
+                      .contains(
+                          ("Kubelet has not registered the driver on 2 node(s): %s. Check that"
+                                  + " spec.kubeletDir is kubelet's directory there, and the log of"
+                                  + " the container driver-registrar.")
+                              .formatted(String.join(", ", nodes.names()))));
+      assertThat(driver.status().phase()).isEqualTo("Initializing");
+
+      driver.setSpec(SPEC);
+
+      driver.awaitPhase("Running");
+
+      // as kubelet does for a driver whose socket disappears; nothing else changes
+      String lost = nodes.names().getLast();
+      Edits.edit(
+          client.storage().v1().csiNodes().withName(lost),
+          found -> {
+            found.getSpec().setDrivers(List.of());
+            return found;
+          });
+
+      driver.awaitPhase("Initializing");
+      assertThat(driver.status().reason())
+          .contains("Kubelet has not registered the driver on 1 node(s): %s.".formatted(lost));
+    }
+  }
+
   @Test
   void nodeWithoutPreparedMemoryIsReportedUntilItHasSome() throws IOException {
     var managed = new AtomicLong();
-    var random = ThreadLocalRandom.current();
-    // an address of this machine that no other test uses, because the port is a fixed one
-    String ip = "127.%d.%d.77".formatted(random.nextInt(1, 255), random.nextInt(255));
-    HttpServer pod = HttpServer.create(new InetSocketAddress(ip, 10010), 0);
-    pod.createContext(
-        "/metrics",
-        exchange -> {
-          byte[] text =
-              "pmem_amount_total 9.0E9\npmem_amount_managed %d\n"
-                  .formatted(managed.get())
-                  .getBytes(StandardCharsets.UTF_8);
-          exchange.sendResponseHeaders(200, text.length);
-          exchange.getResponseBody().write(text);
-          exchange.close();
-        });
-    pod.start();
-    sandbox.cleanUp(() -> pod.stop(0));
+    FakeMetrics metrics =
+        FakeMetrics.serve(
+            () -> "pmem_amount_total 9.0E9\npmem_amount_managed %d\n".formatted(managed.get()));
+    sandbox.cleanUp(metrics::close);
     driver.create(SPEC);
-    try (var nodes = FakeNodes.create(sandbox.cluster(), 1, LABELS).runPods()) {
+    try (var nodes = FakeNodes.create(sandbox.cluster(), 1, LABELS).runPods().registerDrivers()) {
       driver.awaitPhase("Running");
       assertThat(driver.status().unpreparedNodes()).isEmpty();
       operator.stop();
@@ -113,13 +151,7 @@ class PmemDeploymentIT extends SharedOperator {
               .list()
               .getItems()
               .getFirst();
-      client
-          .resource(running)
-          .editStatus(
-              edited -> {
-                edited.getStatus().setPodIP(ip);
-                return edited;
-              });
+      metrics.become(client, running);
 
       operator.start();
 
@@ -190,9 +222,10 @@ class PmemDeploymentIT extends SharedOperator {
         + "ownedBy=\"[^\"]+\",uid=\"[^\"]+\",version=\"v1\"\\} [1-9]";
   }
 
-  @Test
-  void runningDeploymentCausesNoWrites() {
-    driver.create(SPEC);
+  @ParameterizedTest
+  @ValueSource(strings = {SPEC, OPTIONS})
+  void runningDeploymentCausesNoWrites(String spec) {
+    driver.create(spec);
     driver.awaitPhase("Initializing");
     operator.awaitQuiet();
     List<String> before = operator.writes();

@@ -10,7 +10,7 @@ import io.fabric8.kubernetes.api.model.storage.CSIDriverBuilder;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.KubernetesVersion;
-import io.pmemcsi.operator.kinds.pmem.PmemKind;
+import io.pmemcsi.operator.pmemdriver.PmemDrivers;
 import io.pmemcsi.operator.tools.render.Rendering;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.util.List;
@@ -94,7 +94,7 @@ class PmemDriftIT extends SharedOperator {
                   .contains(
                       "%s \"%s\"".formatted(object.getKind(), object.getMetadata().getName()));
               assertThat(client.resource(object).get().getMetadata().getManagedFields())
-                  .noneMatch(entry -> PmemKind.FIELD_MANAGER.equals(entry.getManager()));
+                  .noneMatch(entry -> PmemDrivers.FIELD_MANAGER.equals(entry.getManager()));
             });
     assertThat(operator.writes().stream().skip(before))
         .noneMatch(write -> write.startsWith("DELETE"));

@@ -100,6 +100,28 @@ class PreviewTest {
         .matches("0 created, 0 changed, 0 deleted and created again, 0 deleted, \\d+ unchanged\n");
   }
 
+  /** A webhook that cannot be called, because certificates are wrong, must not reject pods. */
+  @Test
+  void webhookIsShownThatIsRelaxedBecauseCertificatesAreWrong() {
+    settle(CONTROLLED + ", mutatePods: Always");
+    client
+        .admissionRegistration()
+        .v1()
+        .mutatingWebhookConfigurations()
+        .withName(NAME.replace('.', '-') + "-hook")
+        .edit(
+            found -> {
+              found.getWebhooks().getFirst().setFailurePolicy("Fail");
+              return found;
+            });
+
+    String wrong = "deviceMode: direct, controllerTLSSecret: missing, mutatePods: Always";
+    assertThat(preview(wrong).describe())
+        .contains("-  failurePolicy: \"Fail\"\n+  failurePolicy: \"Ignore\"\n")
+        .contains("the operator would write nothing else: ")
+        .contains("0 created, 2 changed,");
+  }
+
   @Test
   void driverFromTemplatesIsComparedToo() {
     client.resource(fromTemplate("any:1")).create();

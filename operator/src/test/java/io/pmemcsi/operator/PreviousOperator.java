@@ -16,7 +16,7 @@ import io.pmemcsi.operator.apply.Engine;
 import io.pmemcsi.operator.apply.Owner;
 import io.pmemcsi.operator.apply.OwnershipLabels;
 import io.pmemcsi.operator.facts.ClusterFacts;
-import io.pmemcsi.operator.kinds.pmem.PmemKind;
+import io.pmemcsi.operator.pmemdriver.PmemDrivers;
 import io.pmemcsi.operator.tools.render.Rendering;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,12 +34,12 @@ record PreviousOperator(TestDriver driver, ClusterFacts facts) {
     PmemCSIDeployment resource = driver.self().get();
     new Engine(
             new OwnershipLabels(PmemCSIDeployment.GROUP),
-            PmemKind.FIELD_MANAGER,
+            PmemDrivers.FIELD_MANAGER,
             client.getKubernetesSerialization())
-        .apply(Owner.of(resource), blueprint(resource), new WithoutCaches(driver, client));
+        .apply(Owner.of(resource), desiredState(resource), new WithoutCaches(driver, client));
   }
 
-  private DesiredState blueprint(PmemCSIDeployment resource) {
+  private DesiredState desiredState(PmemCSIDeployment resource) {
     var desired = new ArrayList<HasMetadata>();
     for (HasMetadata object : new Rendering().objects(resource, facts)) {
       if (object instanceof DaemonSet daemonSet && isOfNodes(daemonSet)) {
@@ -114,7 +114,7 @@ record PreviousOperator(TestDriver driver, ClusterFacts facts) {
     private HasMetadata write(HasMetadata desired) {
       return client
           .resource(desired)
-          .fieldManager(PmemKind.FIELD_MANAGER)
+          .fieldManager(PmemDrivers.FIELD_MANAGER)
           .forceConflicts()
           .serverSideApply();
     }

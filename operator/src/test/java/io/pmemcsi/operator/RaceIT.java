@@ -7,7 +7,7 @@ import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.DaemonSetBuilder;
 import io.fabric8.kubernetes.api.model.rbac.RoleBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.pmemcsi.operator.kinds.pmem.PmemKind;
+import io.pmemcsi.operator.pmemdriver.PmemDrivers;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.time.Duration;
@@ -44,7 +44,7 @@ class RaceIT {
     operator.beforeWrite(
         "/daemonsets",
         () -> {
-          client.resource(late).fieldManager(PmemKind.FIELD_MANAGER).serverSideApply();
+          client.resource(late).fieldManager(PmemDrivers.FIELD_MANAGER).serverSideApply();
           Edits.edit(
               driver.daemonSet(),
               object -> {

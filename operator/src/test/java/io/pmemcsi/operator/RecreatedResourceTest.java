@@ -20,7 +20,6 @@ import io.pmemcsi.embedded.fault.RequestFault;
 import io.pmemcsi.embedded.fault.SeenRequest;
 import io.pmemcsi.operator.apply.Outcome;
 import io.pmemcsi.operator.controller.CleanupListener;
-import io.pmemcsi.operator.controller.DriverKind;
 import io.pmemcsi.operator.controller.EventWriter;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.KubernetesVersion;
@@ -28,13 +27,16 @@ import io.pmemcsi.operator.kinds.Kinds;
 import io.pmemcsi.operator.kinds.template.OperatorConfig;
 import io.pmemcsi.operator.metrics.OutcomeListener;
 import io.pmemcsi.operator.rollout.draining.NodeUpdates;
-import io.pmemcsi.operator.runtime.OperatorProgram;
+import io.pmemcsi.operator.runtime.ControllerFactory;
+import io.pmemcsi.operator.runtime.RetryPolicy;
 import io.pmemcsi.operator.usage.DriverUsage;
 import io.pmemcsi.testbed.kubernetes.Clients;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -44,7 +46,7 @@ import org.junit.jupiter.api.Test;
 class RecreatedResourceTest {
 
   private static final String PMEM = "back.example.com";
-  private static final KubernetesVersion VERSION = KubernetesVersion.parse("1.30");
+  private static final KubernetesVersion VERSION = KubernetesVersion.parse("1.20");
   private static final Duration LIMIT = Duration.ofMinutes(2);
 
   private final Clock clock = Clock.systemUTC();
@@ -81,7 +83,7 @@ class RecreatedResourceTest {
   @Test
   void resourceThatIsRecreatedBeforeTheDeletionIsKnownIsReconciled() throws Exception {
     try (var testbed = new EmbeddedTestbed();
-        KubernetesClient client = patientClient(testbed)) {
+        KubernetesClient client = clientWithLongTimeout(testbed)) {
       Operator operator = operator(client, () -> {});
       operator.start();
       try {
@@ -110,9 +112,9 @@ class RecreatedResourceTest {
 
   @Test
   void resourceWhoseFinalizerAUserRemovesIsForgotten() {
-    var forgotten = new AtomicInteger();
+    var deleted = new AtomicInteger();
     try (var testbed = new EmbeddedTestbed()) {
-      Operator operator = operator(testbed.client(), forgotten::incrementAndGet);
+      Operator operator = operator(testbed.client(), deleted::incrementAndGet);
       createPmem(testbed.client());
       var resource = testbed.client().resources(PmemCSIDeployment.class).withName(PMEM);
       operator.start();
@@ -127,10 +129,47 @@ class RecreatedResourceTest {
               return found;
             });
         await().untilAsserted(() -> assertThat(resource.get()).isNull());
-        await().untilAsserted(() -> assertThat(forgotten).hasValueGreaterThan(0));
+        await().untilAsserted(() -> assertThat(deleted).hasValueGreaterThan(0));
       } finally {
         operator.stop();
       }
+    }
+  }
+
+  /** A failure to release its nodes is retried. */
+  @Test
+  void resourceIsForgottenAlthoughNodesCannotBeReleased() {
+    var deleted = new AtomicInteger();
+    try (var testbed = new EmbeddedTestbed()) {
+      Operator operator = operator(testbed.client(), deleted::incrementAndGet);
+      testbed.faults().follow(new RefusedNodeLists());
+      operator.start();
+      try {
+        var driver = new TemplateResource(testbed.client(), EmbeddedTestbed.NAMESPACE, "back");
+        driver.create();
+        await()
+            .untilAsserted(() -> assertThat(driver.get().getMetadata().getFinalizers()).hasSize(1));
+        driver.resource().delete();
+        Edits.edit(
+            driver.resource(),
+            found -> {
+              found.getMetadata().setFinalizers(List.of());
+              return found;
+            });
+        await().untilAsserted(() -> assertThat(driver.get()).isNull());
+        await().untilAsserted(() -> assertThat(deleted).hasValueGreaterThan(0));
+      } finally {
+        operator.stop();
+      }
+    }
+  }
+
+  private static final class RefusedNodeLists implements FaultPlan {
+    @Override
+    public RequestFault onRequest(SeenRequest request) {
+      return request.verb().equals("list") && request.plural().equals("nodes")
+          ? new RequestFault.Fail(503, RequestFault.Moment.BEFORE)
+          : RequestFault.NONE;
     }
   }
 
@@ -151,19 +190,15 @@ class RecreatedResourceTest {
   private static void awaitInitializing(KubernetesClient client) {
     await()
         .untilAsserted(
-            () ->
-                assertThat(
-                        client
-                            .resources(PmemCSIDeployment.class)
-                            .withName(PMEM)
-                            .get()
-                            .getStatus()
-                            .phaseOrNew())
-                    .isEqualTo("Initializing"));
+            () -> {
+              var status =
+                  client.resources(PmemCSIDeployment.class).withName(PMEM).get().getStatus();
+              assertThat(status.phaseOrNew()).as(status.reason()).isEqualTo("Initializing");
+            });
   }
 
   /** Waits for a response as long as the test takes. */
-  private static KubernetesClient patientClient(EmbeddedTestbed testbed) {
+  private static KubernetesClient clientWithLongTimeout(EmbeddedTestbed testbed) {
     Config config =
         new ConfigBuilder(testbed.client().getConfiguration())
             .withRequestTimeout(Math.toIntExact(LIMIT.multipliedBy(3).toMillis()))
@@ -188,18 +223,16 @@ class RecreatedResourceTest {
                     .withKubernetesClient(client)
                     .withCloseClientOnStop(false)
                     .withMetrics(new AggregatedMetrics(List.of(cleanups, new Observed()))));
-    for (DriverKind<?, ?, ?, ?, ?> kind : kinds.all()) {
-      OperatorProgram.register(
-          kind,
-          kinds,
-          operator,
-          new EventWriter(client, "test", clock),
-          new OnDeletion(onDeletion),
-          cleanups,
-          client,
-          clock,
-          OperatorProgram.RetryPolicy.DEFAULT);
-    }
+    new ControllerFactory(
+            kinds,
+            operator,
+            client,
+            new EventWriter(client, "test", clock),
+            new OnDeletion(onDeletion),
+            cleanups,
+            RetryPolicy.DEFAULT,
+            clock)
+        .registerAll();
     return operator;
   }
 
@@ -216,7 +249,7 @@ class RecreatedResourceTest {
   private final class Observed implements Metrics {
     @Override
     public void receivedEvent(Event event, Map<String, Object> metadata) {
-      if (event instanceof ResourceEvent heard && heard.getAction() == ResourceAction.ADDED) {
+      if (event instanceof ResourceEvent found && found.getAction() == ResourceAction.ADDED) {
         added.incrementAndGet();
       }
     }
@@ -249,7 +282,7 @@ class RecreatedResourceTest {
     public void ownedObjects(HasMetadata resource, List<HasMetadata> objects) {}
 
     @Override
-    public void phase(HasMetadata resource, String phase) {}
+    public void status(HasMetadata resource, String phase, Optional<Instant> certificateExpires) {}
 
     @Override
     public void deleted(HasMetadata resource) {

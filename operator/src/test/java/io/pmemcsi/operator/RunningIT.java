@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.scheduling.v1.PriorityClass;
+import io.fabric8.kubernetes.api.model.scheduling.v1.PriorityClassBuilder;
 import io.fabric8.kubernetes.client.readiness.Readiness;
 import io.pmemcsi.api.pmem.DriverComponent;
 import io.pmemcsi.testbed.kubernetes.HollowNodes;
@@ -32,7 +34,8 @@ class RunningIT {
     driver.create(
         "controllerTLS: {managed: true}, mutatePods: Always, deviceMode: direct,"
             + " image: \"driver:1\", nodeSelector: {test/running: \"yes\"}");
-    HollowNodes nodes = HollowNodes.start(sandbox.cluster(), 1, Map.of("test/running", "yes"));
+    HollowNodes nodes =
+        HollowNodes.start(sandbox.cluster(), 1, Map.of("test/running", "yes")).registerDrivers();
     sandbox.cleanUp(nodes::close);
 
     awaitRunning(driver, 1);
@@ -109,11 +112,11 @@ class RunningIT {
     return driver.status().component("Node").map(DriverComponent::reason).orElse("");
   }
 
-  /** If no node has room for the controller, the status must not be Running. */
+  /** If no node can take the controller, the status must not be Running. */
   @Test
   void unschedulableControllerPodIsReported(Sandbox sandbox) {
     InstalledOperator.install(sandbox).start();
-    var driver = new TestDriver(sandbox, "roomless.example.com");
+    var driver = new TestDriver(sandbox, "unschedulable.example.com");
     driver.create(
         "controllerTLS: {managed: true}, mutatePods: Always,"
             + " controllerDriverResources: {requests: {cpu: \"100000\"}}");
@@ -132,6 +135,42 @@ class RunningIT {
     assertThat(failurePolicy(driver))
         .as("pods of other users must not wait for it")
         .isEqualTo("Ignore");
+  }
+
+  /** The class may also come later than the resource. */
+  @Test
+  void missingPriorityClassIsReported(Sandbox sandbox) {
+    InstalledOperator.install(sandbox).start();
+    HollowNodes nodes =
+        HollowNodes.start(sandbox.cluster(), 1, Map.of("test/priority", "yes")).registerDrivers();
+    sandbox.cleanUp(nodes::close);
+    var driver = new TestDriver(sandbox, "priority.example.com");
+    driver.create(
+        "nodeSelector: {test/priority: \"yes\"}, nodePods: {priorityClassName: pmem-test-class}");
+
+    await()
+        .atMost(LIMIT)
+        .untilAsserted(
+            () ->
+                assertThat(nodeReason(driver))
+                    .endsWith(
+                        "; pods cannot be created: no PriorityClass with name pmem-test-class was"
+                            + " found. Create the PriorityClass, or correct"
+                            + " priorityClassName."));
+
+    PriorityClass later =
+        sandbox
+            .client()
+            .resource(
+                new PriorityClassBuilder()
+                    .withNewMetadata()
+                    .withName("pmem-test-class")
+                    .endMetadata()
+                    .withValue(1000)
+                    .build())
+            .create();
+    sandbox.cleanUp(() -> sandbox.client().resource(later).delete());
+    awaitRunning(driver, 1);
   }
 
   /** What an administrator sees. */

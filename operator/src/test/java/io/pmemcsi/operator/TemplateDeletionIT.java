@@ -64,6 +64,9 @@ class TemplateDeletionIT extends SharedOperator {
 
     awaitHeld("1 PersistentVolume (%s)".formatted(volume.getMetadata().getName()));
     assertThat(driver.status().state()).isEqualTo("Removed");
+    assertThat(driver.status().condition("Ready").map(DriverCondition::status))
+        .as("the column of kubectl get")
+        .contains("False");
     assertThat(driver.events()).containsOnlyOnce("DeletionHeld");
     awaitObjects(11);
     // with FOREGROUND the garbage collector may delete it too

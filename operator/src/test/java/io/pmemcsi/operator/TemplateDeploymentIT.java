@@ -6,7 +6,10 @@ import static org.assertj.core.groups.Tuple.tuple;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.ContainerStateBuilder;
+import io.fabric8.kubernetes.api.model.ContainerStatus;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.ResourceQuotaBuilder;
 import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
@@ -59,6 +62,7 @@ class TemplateDeploymentIT extends SharedOperator {
     if (driver.get() != null) {
       driver.delete();
     }
+    assertThat(operator.warnings()).isEmpty();
   }
 
   @Test
@@ -88,16 +92,108 @@ class TemplateDeploymentIT extends SharedOperator {
   }
 
   @Test
-  void ownAccountIsKeptAndBound() {
+  void availableReportsWhyAPodIsNotReady() {
+    driver.create();
+    driver.awaitAvailable();
+    Pod pod =
+        client
+            .pods()
+            .inNamespace(sandbox.namespace())
+            .withLabelSelector(driver.daemonSet().getSpec().getSelector())
+            .list()
+            .getItems()
+            .getFirst();
+
+    client.resource(pod).editStatus(TemplateDeploymentIT::withoutImage);
+
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(driver.status().condition("Available").orElseThrow().message())
+                    .startsWith(
+                        ("1 of 2 driver pods on nodes are ready; pod \"%s\": container"
+                                + " \"driver\" cannot pull the image ")
+                            .formatted(pod.getMetadata().getName())));
+  }
+
+  /** As kubelet reports it. */
+  private static Pod withoutImage(Pod pod) {
+    pod.getStatus()
+        .getConditions()
+        .forEach(
+            condition -> {
+              if (condition.getType().endsWith("Ready")) {
+                condition.setStatus("False");
+              }
+            });
+    ContainerStatus status =
+        pod.getStatus().getContainerStatuses().stream()
+            .filter(container -> container.getName().equals("driver"))
+            .findFirst()
+            .orElseThrow();
+    status.setReady(false);
+    status.setState(
+        new ContainerStateBuilder()
+            .withNewWaiting()
+            .withReason("ErrImagePull")
+            .withMessage("no such image")
+            .endWaiting()
+            .build());
+    return pod;
+  }
+
+  /** The user's first attempt names an account that does not exist; creating it is enough. */
+  @Test
+  void availableReportsWhyNoPodCanBeCreated() {
+    driver.create(
+        TemplateResource.yaml(driver.name())
+            .replace("      containers:", "      serviceAccountName: later\n      containers:"));
+
+    String cause =
+        "; pods cannot be created: error looking up service account %s/later: serviceaccount"
+            + " \"later\" not found. Create the ServiceAccount, or correct serviceAccountName.";
+    driver.awaitNotAvailable(
+        "0 of 1 controller pods are ready" + cause.formatted(sandbox.namespace()));
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(driver.status().condition("Available").orElseThrow().message().lines())
+                    .hasSize(2)
+                    .allMatch(line -> line.endsWith(cause.formatted(sandbox.namespace()))));
+
+    createAccount("later");
+    driver.awaitAvailable();
+  }
+
+  /** Hollow pods run without the API that csi-snapshotter needs, so none gets a node here. */
+  @Test
+  void availableReportsThatTheClusterHasNoSnapshots() {
+    driver.create(
+        TemplateResource.yaml(driver.name()).replace("test/generic", "test/none")
+            + "  sidecars: {snapshotter: {enabled: true}}\n");
+
+    driver.awaitNotAvailable("0 of 1 controller pods are ready");
+    driver.awaitNotAvailable(
+        "The server has no snapshot.storage.k8s.io/v1, without which csi-snapshotter does not run:"
+            + " install the CRDs and the snapshot-controller of external-snapshotter, or remove"
+            + " sidecars.snapshotter.");
+  }
+
+  private void createAccount(String name) {
     client
         .resource(
             new ServiceAccountBuilder()
                 .withNewMetadata()
-                .withName("my-own")
+                .withName(name)
                 .withNamespace(sandbox.namespace())
                 .endMetadata()
                 .build())
         .createOr(existing -> existing.update());
+  }
+
+  @Test
+  void ownAccountIsKeptAndBound() {
+    createAccount("my-own");
 
     driver.create(
         TemplateResource.yaml(driver.name())

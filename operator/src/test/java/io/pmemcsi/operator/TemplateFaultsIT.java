@@ -24,6 +24,7 @@ import io.pmemcsi.embedded.fault.SeenRequest;
 import io.pmemcsi.operator.TemplateScenario.Subject;
 import io.pmemcsi.operator.runtime.OperatorOptions;
 import io.pmemcsi.operator.runtime.OperatorProgram;
+import io.pmemcsi.operator.runtime.RetryPolicy;
 import io.pmemcsi.testbed.kubernetes.Clients;
 import java.nio.ByteBuffer;
 import java.time.Clock;
@@ -59,8 +60,8 @@ class TemplateFaultsIT {
   private static final String NAMESPACE = "drivers";
 
   /** Retries without exponential back-off. */
-  static final OperatorProgram.RetryPolicy QUICK =
-      new OperatorProgram.RetryPolicy(
+  static final RetryPolicy QUICK =
+      new RetryPolicy(
           () ->
               new GenericRetry().setInitialInterval(20).setIntervalMultiplier(1).setMaxAttempts(-1),
           1000);

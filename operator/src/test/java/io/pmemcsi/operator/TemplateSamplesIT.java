@@ -54,7 +54,12 @@ class TemplateSamplesIT {
     "src/test/resources/resources/template/documented-hostpath.yaml,hostpath,3 3,4",
     "../deploy/samples/hostpath.yaml,hostpath,4 4,",
     "../deploy/samples/nfs.yaml,nfs,2 2,3 3",
-    "../deploy/samples/aws-ebs.yaml,aws-ebs,2 2,4 4"
+    "../deploy/samples/aws-ebs.yaml,aws-ebs,2 2,4 4",
+    "../deploy/samples/gallery/azure-disk.yaml,azure-disk,3 3,5 5",
+    "../deploy/samples/gallery/ceph-rbd.yaml,ceph-rbd,2 2,4 4",
+    "../deploy/samples/gallery/cinder.yaml,cinder,3 3,5 5",
+    "../deploy/samples/gallery/gcp-pd.yaml,gcp-pd,2 2,4 4",
+    "../deploy/samples/gallery/smb.yaml,smb,3 3,4"
   })
   void sampleBecomesAvailableAndIsDeleted(
       Path file, String name, String node, @Nullable String controller) throws IOException {
@@ -92,7 +97,9 @@ class TemplateSamplesIT {
     Path file = sample.resolveSibling("accounts").resolve(name + ".yaml");
     if (Files.exists(file)) {
       String yaml =
-          Files.readString(file).replace("namespace: " + name, "namespace: " + sandbox.namespace());
+          Files.readString(file)
+              .replaceAll(
+                  "namespace: (default|%s)".formatted(name), "namespace: " + sandbox.namespace());
       sandbox
           .client()
           .load(new ByteArrayInputStream(yaml.getBytes(StandardCharsets.UTF_8)))

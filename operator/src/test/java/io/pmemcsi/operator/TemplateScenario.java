@@ -16,6 +16,7 @@ import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -151,6 +152,10 @@ record TemplateScenario(String name, Consumer<Subject> before, Consumer<Subject>
 
   /** The resource of a scenario, and a user who retries failed calls. */
   record Subject(KubernetesClient client, TemplateResource driver) {
+
+    /** The name of a pod ends in random characters. */
+    private static final Pattern POD =
+        Pattern.compile("NAME-(node|controller)(?:-[a-z0-9]+)?-[a-z0-9]{5}\\b");
 
     String name() {
       return driver.name();
@@ -288,13 +293,17 @@ record TemplateScenario(String name, Consumer<Subject> before, Consumer<Subject>
       await().ignoreExceptions().until(this::isSeen);
     }
 
-    /** All objects and the status, without the subject's own name. */
+    /** All objects and the status, without the subject's own name and those of its pods. */
     Map<String, String> state() {
       var state = new TreeMap<String, String>();
       Snapshot.of(driver.objects())
           .forEach((name, text) -> state.put(nameless(name), nameless(text)));
       CSIDriverDeployment resource = driver.get();
-      state.put("resource", resource == null ? "deleted" : nameless(status(resource)));
+      state.put(
+          "resource",
+          resource == null
+              ? "deleted"
+              : POD.matcher(nameless(status(resource))).replaceAll("NAME-$1-pod"));
       return state;
     }
 

@@ -150,8 +150,8 @@ class TemplateServerErrorsIT {
                     kind ->
                         Stream.of("GET", "POST", "PATCH", "DELETE").map(verb -> verb + " " + kind)),
             Stream.of(
-                "REHEARSE daemonsets",
-                "REHEARSE deployments",
+                "DRY-RUN daemonsets",
+                "DRY-RUN deployments",
                 "PUT csidriverdeployments/status",
                 "PATCH csidriverdeployments",
                 "POST events",
@@ -227,7 +227,7 @@ class TemplateServerErrorsIT {
       String path = request.uri().getPath();
       String verb =
           String.valueOf(request.uri().getQuery()).contains("dryRun=")
-              ? "REHEARSE"
+              ? "DRY-RUN"
               : request.method();
       String kind = kind(path);
       if (verb.equals("GET") && GUARDS.contains(path)) {

@@ -111,6 +111,9 @@ class TemplateValidationIT {
             + "[{\"name\":\"csi-provisioner\"}]}}}}|container \"csi-provisioner\"",
         "conflict of ports|{\"spec\":{\"driverControllerTemplate\":{\"spec\":{\"containers\":"
             + "[{\"name\":\"d\",\"ports\":[{\"containerPort\":9808}]}]}}}}|port 9808",
+        "unknown field|{\"spec\":{\"driverPerNodeTemplate\":{\"spec\":{\"volumes\":[{\"name\":\"v\","
+            + "\"emptydir\":{}}]}}}}|spec.driverPerNodeTemplate.spec.volumes[0].emptydir: is not a"
+            + " field of a pod template: correct its name or remove it",
         "trailing dash|{\"spec\":{\"driverName\":\"bad-\"}}|driverName"
       })
   void invalidResourceIsReportedAndNothingIsChanged(String what, String patch, String message) {
@@ -438,7 +441,8 @@ class TemplateValidationIT {
                 "shown",
                 "--no-headers");
 
-    assertThat(output).matches("(?s)shown +shown.csi.example.com +Managed +False +True +\\S+\\s*");
+    assertThat(output)
+        .matches("(?s)shown +shown.csi.example.com +Managed +False +True +False +\\S+\\s*");
   }
 
   /** Atomically, as kubelet does: the operator must not read an empty file. */

@@ -3,20 +3,13 @@ package io.pmemcsi.operator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.KubernetesVersion;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -77,7 +70,8 @@ class UpgradeIT {
     Map<String, String> fresh = snapshot();
     driver.removeAll();
     PmemCSIDeployment resource = driver.create("");
-    originally(resource, release);
+    new OriginalRelease(release)
+        .create(client(), driver.sandbox().namespace(), driver.prefix(), resource);
     assertThat(snapshot().keySet())
         .contains("Service %s-scheduler".formatted(driver.prefix()))
         .contains("DaemonSet %s-node".formatted(driver.prefix()));
@@ -95,44 +89,6 @@ class UpgradeIT {
                     .list()
                     .getItems()
                     .isEmpty());
-  }
-
-  private void originally(PmemCSIDeployment resource, String release) throws IOException {
-    String yaml =
-        Files.readString(Path.of("src/test/resources/upgrade/%s.yaml".formatted(release)))
-            .replace("NAMESPACE", driver.sandbox().namespace())
-            .replace("PREFIX", driver.prefix())
-            .replace("NAME}", driver.name() + "}")
-            .replace("value: NAME", "value: " + driver.name())
-            .replace("/NAME", "/" + driver.name())
-            .replace("instance: NAME", "instance: " + driver.name());
-    for (HasMetadata object :
-        client().load(new ByteArrayInputStream(yaml.getBytes(StandardCharsets.UTF_8))).items()) {
-      object
-          .getMetadata()
-          .setOwnerReferences(
-              List.of(
-                  new OwnerReferenceBuilder()
-                      .withApiVersion(resource.getApiVersion())
-                      .withKind(resource.getKind())
-                      .withName(resource.getMetadata().getName())
-                      .withUid(resource.getMetadata().getUid())
-                      .withController(true)
-                      .withBlockOwnerDeletion(true)
-                      .build()));
-      String version = object.getApiVersion();
-      String namespace = object.getMetadata().getNamespace();
-      client()
-          .raw(
-              "%s/%s%s/%s?fieldManager=pmem-csi-operator"
-                  .formatted(
-                      version.contains("/") ? "/apis" : "/api",
-                      version,
-                      namespace == null ? "" : "/namespaces/" + namespace,
-                      object.getPlural()),
-              "POST",
-              object);
-    }
   }
 
   private KubernetesClient client() {

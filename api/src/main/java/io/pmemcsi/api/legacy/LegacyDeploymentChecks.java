@@ -3,6 +3,7 @@ package io.pmemcsi.api.legacy;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import io.pmemcsi.api.ComputeResources;
 import io.pmemcsi.api.SharedRules;
 import io.pmemcsi.api.Violation;
 import io.pmemcsi.api.schema.StructuralSchema;
@@ -41,8 +42,9 @@ public final class LegacyDeploymentChecks {
 
   /** All violations of a resource; with none it can be turned into {@link LegacySettings}. */
   public static List<Violation> check(LegacyDeployment resource) {
-    List<Violation> found =
-        new ArrayList<>(SCHEMA.violations(JSON.convertValue(resource, JsonNode.class)));
+    JsonNode json = JSON.convertValue(resource, JsonNode.class);
+    List<Violation> found = new ArrayList<>(SCHEMA.violations(json));
+    found.addAll(ComputeResources.check(json));
     LegacyDeploymentSpec spec = resource.getSpec();
     found.addAll(SharedRules.shared(spec));
     found.addAll(certificates(spec));

@@ -6,7 +6,6 @@ import io.fabric8.kubernetes.api.model.ResourceRequirementsBuilder;
 import io.pmemcsi.api.SharedSettings;
 import io.pmemcsi.api.Written;
 import io.pmemcsi.base.names.DriverName;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,11 +57,6 @@ public record LegacySettings(String name, DriverName driver, LegacyDeploymentSpe
     return new Certificates.Issued(
         Certificates.KeySource.of(Written.text(spec.registryKey())),
         Certificates.KeySource.of(Written.text(spec.nodeControllerKey())));
-  }
-
-  /** The secret for the scheduler extender and the webhook, which run only where it is named. */
-  public Optional<String> controllerTLSSecret() {
-    return Written.text(spec.controllerTLSSecret());
   }
 
   private static ResourceRequirements resources(@Nullable ResourceRequirements written) {

@@ -27,8 +27,8 @@ public record DriverComponent(
     lastUpdated = lastUpdated == null ? null : lastUpdated.truncatedTo(ChronoUnit.SECONDS);
   }
 
-  /** Whether this says the same as the other, no matter since when. */
-  public boolean saysTheSameAs(DriverComponent other) {
+  /** Whether both are equal apart from their time. */
+  public boolean equalsIgnoringTime(DriverComponent other) {
     return at(null).equals(other.at(null));
   }
 

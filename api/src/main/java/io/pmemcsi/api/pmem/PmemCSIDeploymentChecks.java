@@ -3,7 +3,10 @@ package io.pmemcsi.api.pmem;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import io.pmemcsi.api.ComputeResources;
 import io.pmemcsi.api.SharedRules;
+import io.pmemcsi.api.SnapshotClassChecks;
+import io.pmemcsi.api.StorageClassChecks;
 import io.pmemcsi.api.Violation;
 import io.pmemcsi.api.Written;
 import io.pmemcsi.api.schema.StructuralSchema;
@@ -86,8 +89,9 @@ public final class PmemCSIDeploymentChecks {
 
   /** All violations of a resource; with none it can be turned into {@link PmemSettings}. */
   public static List<Violation> check(PmemCSIDeployment resource) {
-    List<Violation> found =
-        new ArrayList<>(SCHEMA.violations(JSON.convertValue(resource, JsonNode.class)));
+    JsonNode json = JSON.convertValue(resource, JsonNode.class);
+    List<Violation> found = new ArrayList<>(SCHEMA.violations(json));
+    found.addAll(ComputeResources.check(json));
     PmemCSIDeploymentSpec spec = resource.getSpec();
     found.addAll(SharedRules.shared(spec));
     SharedRules.differ(
@@ -99,6 +103,9 @@ public final class PmemCSIDeploymentChecks {
     renewal(spec).ifPresent(found::add);
     found.addAll(extraNames(spec));
     found.addAll(tls(spec));
+    found.addAll(pods(spec));
+    found.addAll(StorageClassChecks.check(spec.storageClassTemplates()));
+    found.addAll(SnapshotClassChecks.check(spec.snapshotClassTemplates()));
     found.addAll(name(resource));
     return List.copyOf(found);
   }
@@ -119,6 +126,17 @@ public final class PmemCSIDeploymentChecks {
         .filter(name -> !HostName.isOne(name))
         .map(name -> new Violation("spec.controllerTLS.extraNames", name, HostName.PROBLEM))
         .toList();
+  }
+
+  private static List<Violation> pods(PmemCSIDeploymentSpec spec) {
+    List<Violation> found = new ArrayList<>();
+    if (spec.nodePods() != null) {
+      found.addAll(spec.nodePods().check("spec.nodePods"));
+    }
+    if (spec.controllerPods() != null) {
+      found.addAll(spec.controllerPods().check("spec.controllerPods"));
+    }
+    return found;
   }
 
   private static List<Violation> tls(PmemCSIDeploymentSpec spec) {

@@ -13,11 +13,20 @@ import io.fabric8.kubernetes.api.model.ResourceRequirements;
 import io.pmemcsi.api.DeletionPolicy;
 import io.pmemcsi.api.DeviceMode;
 import io.pmemcsi.api.LogFormat;
+import io.pmemcsi.api.ManagementState;
 import io.pmemcsi.api.MutatePods;
+import io.pmemcsi.api.NodeSidecars;
+import io.pmemcsi.api.PodOptions;
 import io.pmemcsi.api.PullPolicy;
+import io.pmemcsi.api.PullSecret;
 import io.pmemcsi.api.SharedRules;
 import io.pmemcsi.api.SharedSpec;
+import io.pmemcsi.api.SnapshotClassChecks;
+import io.pmemcsi.api.SnapshotClassTemplate;
+import io.pmemcsi.api.StorageClassChecks;
+import io.pmemcsi.api.StorageClassTemplate;
 import io.pmemcsi.api.Written;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +42,18 @@ import org.jspecify.annotations.Nullable;
 @ValidationRule(value = SharedRules.NODE_SELECTOR_CEL, message = SharedRules.NODE_SELECTOR)
 @ValidationRule(value = SharedRules.LABELS_CEL, message = SharedRules.LABELS)
 @ValidationRule(
+    value = StorageClassChecks.ONE_DEFAULT_CEL,
+    message = StorageClassChecks.ONE_DEFAULT)
+@ValidationRule(
+    value = StorageClassChecks.UNIQUE_CLASSES_CEL,
+    message = StorageClassChecks.UNIQUE_CLASSES)
+@ValidationRule(
+    value = SnapshotClassChecks.ONE_DEFAULT_CEL,
+    message = SnapshotClassChecks.ONE_DEFAULT)
+@ValidationRule(
+    value = SnapshotClassChecks.UNIQUE_CLASSES_CEL,
+    message = SnapshotClassChecks.UNIQUE_CLASSES)
+@ValidationRule(
     value = PmemCSIDeploymentChecks.REPLICAS_CEL,
     message = PmemCSIDeploymentChecks.REPLICAS)
 @ValidationRule(
@@ -45,6 +66,12 @@ import org.jspecify.annotations.Nullable;
     value = PmemCSIDeploymentChecks.NODE_PAIR_CEL,
     message = PmemCSIDeploymentChecks.NODE_PAIR)
 public record PmemCSIDeploymentSpec(
+    @SchemaFrom(type = ManagementState.class)
+        @JsonPropertyDescription(
+            "Managed lets the operator create, repair and remove the driver's objects; Unmanaged"
+                + " makes it leave them alone, also when this resource is deleted. Default:"
+                + " Managed.")
+        @Nullable String managementState,
     @Pattern("^\\S*$")
         @JsonPropertyDescription(
             "Image of the driver. Default: the image in which the operator itself runs.")
@@ -57,11 +84,26 @@ public record PmemCSIDeploymentSpec(
             "Another name for pullPolicy. If both are set, they must be equal. Default: the value"
                 + " of pullPolicy.")
         @Nullable String imagePullPolicy,
+    @Size(max = 16)
+        @JsonPropertyDescription(
+            "Secrets with which the images of all pods are pulled, in the namespace of the"
+                + " operator. Default: none.")
+        @Nullable List<PullSecret> imagePullSecrets,
     @Pattern("^\\S*$")
         @JsonPropertyDescription(
             "Image of the external provisioner. Default: chosen by the version of the Kubernetes"
                 + " server.")
         @Nullable String provisionerImage,
+    @Pattern("^\\S*$")
+        @JsonPropertyDescription(
+            "Image of the external resizer. Default: chosen by the version of the Kubernetes"
+                + " server.")
+        @Nullable String resizerImage,
+    @Pattern("^\\S*$")
+        @JsonPropertyDescription(
+            "Image of the external snapshotter, which runs where the cluster has the snapshot API."
+                + " Default: chosen by the version of the Kubernetes server.")
+        @Nullable String snapshotterImage,
     @Pattern("^\\S*$")
         @JsonPropertyDescription(
             "Image of the node driver registrar. Default: chosen by the version of the Kubernetes"
@@ -95,11 +137,12 @@ public record PmemCSIDeploymentSpec(
     @Min(0)
         @Max(100)
         @JsonPropertyDescription(
-            "Share of each region that the driver may use, in percent, in lvm mode. It can be"
-                + " raised later, not lowered. 0 means the default. Default: 100.")
+            "Share of each region (lvm), or of the file system that holds /var/lib (file), in"
+                + " percent. In lvm it can be raised later, not lowered. Ignored in direct. 0 means"
+                + " the default. Default: 100.")
         @Nullable Integer pmemPercentage,
     @JsonPropertyDescription(
-            "Labels that are added to every object made for this driver. A label that is removed"
+            "Labels that are added to every object created for this driver. A label that is removed"
                 + " here stays on existing objects. Default: none.")
         @Nullable Map<String, String> labels,
     @Size(max = SharedRules.MAX_PATH)
@@ -174,8 +217,9 @@ public record PmemCSIDeploymentSpec(
                 + " and 250Mi memory.")
         @Nullable ResourceRequirements nodeDriverResources,
     @JsonPropertyDescription(
-            "Compute resources of the external provisioner. Default: requests of 12m CPU and 128Mi"
-                + " memory.")
+            "Compute resources of the external provisioner, resizer and"
+                + " snapshotter. Default:"
+                + " requests of 12m CPU and 128Mi memory.")
         @Nullable ResourceRequirements provisionerResources,
     @JsonPropertyDescription(
             "Compute resources of the node driver registrar. Default: requests of 12m CPU and 128Mi"
@@ -191,13 +235,47 @@ public record PmemCSIDeploymentSpec(
                 + " own. Use nodeDriverResources, provisionerResources and nodeRegistrarResources."
                 + " Default: none, each container then has its own default.")
         @Nullable ResourceRequirements nodeResources,
+    @JsonPropertyDescription(
+            "How the pods on the nodes are scheduled and annotated. Default: the defaults of its"
+                + " fields.")
+        @Nullable PodOptions nodePods,
+    @JsonPropertyDescription(
+            "How the pods of the controller are scheduled and annotated. Default: the defaults of"
+                + " its fields.")
+        @Nullable PodOptions controllerPods,
+    @JsonPropertyDescription(
+            "Whether the driver removes the taint NAME/agent-not-ready (NAME is that of the driver,"
+                + " value and effect do not matter) from its node once kubelet has registered it"
+                + " there: nodes that are created with this taint get no other pods before. The"
+                + " pods on the nodes tolerate it whatever nodePods says. Default: false.")
+        @Nullable Boolean startupTaint,
+    @JsonPropertyDescription(
+            "Whether NetworkPolicies let only the documented ports of the driver's pods be reached."
+                + " Default: true.")
+        @Nullable Boolean networkPolicies,
+    @JsonPropertyDescription(
+            "Arguments and compute resources of the sidecars. Default: the defaults of its fields.")
+        @Nullable NodeSidecars sidecars,
+    @Size(max = 64)
+        @JsonPropertyDescription("Storage classes that come and go with the driver. Default: none.")
+        @Nullable List<StorageClassTemplate> storageClassTemplates,
+    @Size(max = 64)
+        @JsonPropertyDescription(
+            "Snapshot classes that come and go with the driver, where the cluster has the snapshot"
+                + " API. Where it has not, the condition SnapshotClassesMissing says so. Default:"
+                + " none.")
+        @Nullable List<SnapshotClassTemplate> snapshotClassTemplates,
     @SchemaFrom(type = DeletionPolicy.class)
         @JsonPropertyDescription(
             "What deleting this resource does while volumes of the driver exist: WhenUnused keeps"
                 + " the driver until they are deleted (the annotation"
                 + " pmem-csi.intel.com/force-deletion=true overrides that), Immediate removes it at"
                 + " once. Default: WhenUnused.")
-        @Nullable String deletionPolicy)
+        @Nullable String deletionPolicy,
+    @JsonPropertyDescription(
+            "What happens to volumes on nodes that were deleted. Default: nothing, they are listed"
+                + " in the status.")
+        @Nullable LostNodesPolicy lostNodes)
     implements SharedSpec {
 
   /** A spec in which nothing is set. */
@@ -205,10 +283,15 @@ public record PmemCSIDeploymentSpec(
       new PmemCSIDeploymentSpec(
           null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
           null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
-          null, null);
+          null, null, null, null, null, null, null, null, null, null, null, null, null, null);
 
   public PmemCSIDeploymentSpec {
     nodeSelector = Written.copy(nodeSelector);
     labels = Written.copy(labels);
+    imagePullSecrets = imagePullSecrets == null ? null : List.copyOf(imagePullSecrets);
+    storageClassTemplates =
+        storageClassTemplates == null ? null : List.copyOf(storageClassTemplates);
+    snapshotClassTemplates =
+        snapshotClassTemplates == null ? null : List.copyOf(snapshotClassTemplates);
   }
 }

@@ -4,9 +4,16 @@ import io.fabric8.kubernetes.api.model.IntOrString;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.ResourceRequirements;
 import io.fabric8.kubernetes.api.model.ResourceRequirementsBuilder;
+import io.pmemcsi.api.NodeSidecars;
+import io.pmemcsi.api.PodOptions;
+import io.pmemcsi.api.PullSecret;
 import io.pmemcsi.api.SharedSettings;
+import io.pmemcsi.api.SnapshotClassTemplate;
+import io.pmemcsi.api.StorageClassTemplate;
 import io.pmemcsi.api.Written;
 import io.pmemcsi.base.names.DriverName;
+import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -57,6 +64,11 @@ public record PmemSettings(DriverName driver, PmemCSIDeploymentSpec spec)
         .orElse(1);
   }
 
+  /** How long after a node was deleted its volumes are released; empty for never. */
+  public Optional<Duration> releaseLostNodesAfter() {
+    return Optional.ofNullable(spec.lostNodes()).flatMap(LostNodesPolicy::period);
+  }
+
   public IntOrString maxUnavailable() {
     IntOrString value = spec.maxUnavailable();
     return value == null ? new IntOrString(1) : value;
@@ -64,6 +76,56 @@ public record PmemSettings(DriverName driver, PmemCSIDeploymentSpec spec)
 
   public ResourceRequirements controllerDriverResources() {
     return resources(spec.controllerDriverResources(), spec.controllerResources(), "12m", "128Mi");
+  }
+
+  @Override
+  public List<PullSecret> imagePullSecrets() {
+    return Optional.ofNullable(spec.imagePullSecrets()).orElse(List.of());
+  }
+
+  @Override
+  public PodOptions nodePods() {
+    return Optional.ofNullable(spec.nodePods()).orElse(PodOptions.DEFAULT);
+  }
+
+  @Override
+  public PodOptions controllerPods() {
+    return Optional.ofNullable(spec.controllerPods()).orElse(PodOptions.DEFAULT);
+  }
+
+  @Override
+  public boolean networkPolicies() {
+    return !Boolean.FALSE.equals(spec.networkPolicies());
+  }
+
+  @Override
+  public NodeSidecars sidecars() {
+    return Optional.ofNullable(spec.sidecars()).orElse(NodeSidecars.DEFAULT);
+  }
+
+  @Override
+  public List<StorageClassTemplate> storageClassTemplates() {
+    return Optional.ofNullable(spec.storageClassTemplates()).orElse(List.of());
+  }
+
+  @Override
+  public List<SnapshotClassTemplate> snapshotClassTemplates() {
+    return Optional.ofNullable(spec.snapshotClassTemplates()).orElse(List.of());
+  }
+
+  @Override
+  public boolean startupTaint() {
+    return Boolean.TRUE.equals(spec.startupTaint());
+  }
+
+  @Override
+  public Optional<String> resizerImage() {
+    return Written.text(spec.resizerImage());
+  }
+
+  @Override
+  public Optional<String> snapshotterImage() {
+    return Written.text(spec.snapshotterImage());
   }
 
   public ResourceRequirements nodeDriverResources() {

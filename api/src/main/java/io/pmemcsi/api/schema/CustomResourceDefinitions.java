@@ -5,14 +5,10 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
 import io.fabric8.kubernetes.client.CustomResource;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
-import io.pmemcsi.api.legacy.LegacyDeployment;
-import io.pmemcsi.api.pmem.PmemCSIDeployment;
-import io.pmemcsi.api.template.CSIDriverDeployment;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.util.List;
 
 /** The CRDs that this program was built with, the same as in deploy/crd. */
 public final class CustomResourceDefinitions {
@@ -20,16 +16,6 @@ public final class CustomResourceDefinitions {
   private static final KubernetesSerialization YAML = new KubernetesSerialization();
 
   private CustomResourceDefinitions() {}
-
-  /** The kinds, in the order in which they are documented. */
-  public static List<Class<? extends CustomResource<?, ?>>> kinds() {
-    return List.of(PmemCSIDeployment.class, LegacyDeployment.class, CSIDriverDeployment.class);
-  }
-
-  /** The CRDs of all kinds. */
-  public static List<CustomResourceDefinition> all() {
-    return kinds().stream().map(CustomResourceDefinitions::of).toList();
-  }
 
   /** The CRD of a kind. */
   public static CustomResourceDefinition of(Class<? extends CustomResource<?, ?>> kind) {

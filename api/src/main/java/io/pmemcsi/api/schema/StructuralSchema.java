@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
 
 /**
  * Checks a resource against the schema of its CRD, as an API server does, as far as our schemas go.
- * Rules in CEL are not looked at: each of them has a twin in the checks of its kind.
+ * Rules in CEL are not evaluated: each of them has a twin in the checks of its kind.
  */
 public final class StructuralSchema {
 

@@ -3,7 +3,9 @@ package io.pmemcsi.api.template;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import io.pmemcsi.api.ComputeResources;
 import io.pmemcsi.api.SharedRules;
+import io.pmemcsi.api.StorageClassChecks;
 import io.pmemcsi.api.Violation;
 import io.pmemcsi.api.Written;
 import io.pmemcsi.api.schema.StructuralSchema;
@@ -19,19 +21,6 @@ import org.jspecify.annotations.Nullable;
  * has let through: the schema of the CRD, its rules in CEL, and what neither can express.
  */
 public final class CSIDriverDeploymentChecks {
-
-  static final String ONE_DEFAULT_CEL =
-      "!has(self.storageClassTemplates)"
-          + " || self.storageClassTemplates.filter(c, has(c.default) && c.default).size() <= 1";
-  static final String ONE_DEFAULT =
-      "more than one storage class is the default: set default to true in one of"
-          + " storageClassTemplates at most";
-
-  static final String UNIQUE_CLASSES_CEL =
-      "!has(self.storageClassTemplates) || self.storageClassTemplates.all(c,"
-          + " self.storageClassTemplates.exists_one(d, d.metadata.name == c.metadata.name))";
-  static final String UNIQUE_CLASSES =
-      "two storage classes have the same name: give each of storageClassTemplates its own";
 
   static final String SOCKET_CEL =
       "!has(self.driverSocket) || !self.driverSocket.matches('(^|/)[.][.]?(/|$)')";
@@ -65,6 +54,15 @@ public final class CSIDriverDeploymentChecks {
       "csiDriver.attachRequired is true but the attacher is disabled, so no volume could be"
           + " mounted: enable sidecars.attacher, or set attachRequired to false";
 
+  static final String TOKENS_CEL =
+      "!(has(self.csiDriver) && has(self.csiDriver.serviceAccountTokenInSecrets)"
+          + " && self.csiDriver.serviceAccountTokenInSecrets"
+          + " && (!has(self.csiDriver.tokenRequests)"
+          + " || self.csiDriver.tokenRequests.size() == 0))";
+  static final String TOKENS =
+      "csiDriver.serviceAccountTokenInSecrets is true but no token is requested: set"
+          + " csiDriver.tokenRequests as well, or leave it out";
+
   /** What the 63 characters of a label's value leave for the name, besides -controller. */
   private static final int MAX_NAME_WITH_CONTROLLER = 52;
 
@@ -84,11 +82,12 @@ public final class CSIDriverDeploymentChecks {
 
   /** All violations of a resource; with none it can be turned into {@link TemplateSettings}. */
   public static List<Violation> check(CSIDriverDeployment resource) {
-    List<Violation> found =
-        new ArrayList<>(SCHEMA.violations(JSON.convertValue(resource, JsonNode.class)));
+    JsonNode json = JSON.convertValue(resource, JsonNode.class);
+    List<Violation> found = new ArrayList<>(SCHEMA.violations(json));
+    found.addAll(ComputeResources.check(json));
     CSIDriverDeploymentSpec spec = resource.getSpec();
     found.addAll(name(resource));
-    found.addAll(StorageClassChecks.check(spec));
+    found.addAll(StorageClassChecks.check(spec.storageClassTemplates()));
     found.addAll(PodTemplateChecks.check(spec));
     if (spec.driverPerNodeTemplate() == null) {
       found.add(
@@ -110,7 +109,17 @@ public final class CSIDriverDeploymentChecks {
     if (attachWithoutAttacher(spec)) {
       found.add(new Violation("spec", "", ATTACHER));
     }
+    if (secretTokensWithoutRequest(spec)) {
+      found.add(new Violation("spec", "", TOKENS));
+    }
     return List.copyOf(found);
+  }
+
+  private static boolean secretTokensWithoutRequest(CSIDriverDeploymentSpec spec) {
+    CSIDriverOptions options = spec.csiDriver();
+    return options != null
+        && Boolean.TRUE.equals(options.serviceAccountTokenInSecrets())
+        && (options.tokenRequests() == null || options.tokenRequests().isEmpty());
   }
 
   private static List<Violation> socket(CSIDriverDeploymentSpec spec) {
@@ -148,8 +157,8 @@ public final class CSIDriverDeploymentChecks {
   }
 
   /**
-   * Workloads carry their own names, made from the resource's, as values of labels. The schema has
-   * the limit for those on the nodes.
+   * Workloads carry their own names, derived from the resource's, as values of labels. The schema
+   * has the limit for those on the nodes.
    */
   private static List<Violation> name(CSIDriverDeployment resource) {
     String name = Optional.ofNullable(resource.getMetadata()).map(ObjectMeta::getName).orElse("");

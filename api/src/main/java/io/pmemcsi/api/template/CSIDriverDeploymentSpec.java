@@ -12,6 +12,9 @@ import io.fabric8.generator.annotation.Size;
 import io.fabric8.generator.annotation.ValidationRule;
 import io.fabric8.kubernetes.api.model.IntOrString;
 import io.pmemcsi.api.DeletionPolicy;
+import io.pmemcsi.api.ManagementState;
+import io.pmemcsi.api.StorageClassChecks;
+import io.pmemcsi.api.StorageClassTemplate;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -23,11 +26,11 @@ import org.jspecify.annotations.Nullable;
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 @ValidationRule(
-    value = CSIDriverDeploymentChecks.ONE_DEFAULT_CEL,
-    message = CSIDriverDeploymentChecks.ONE_DEFAULT)
+    value = StorageClassChecks.ONE_DEFAULT_CEL,
+    message = StorageClassChecks.ONE_DEFAULT)
 @ValidationRule(
-    value = CSIDriverDeploymentChecks.UNIQUE_CLASSES_CEL,
-    message = CSIDriverDeploymentChecks.UNIQUE_CLASSES)
+    value = StorageClassChecks.UNIQUE_CLASSES_CEL,
+    message = StorageClassChecks.UNIQUE_CLASSES)
 @ValidationRule(
     value = CSIDriverDeploymentChecks.SOCKET_CEL,
     message = CSIDriverDeploymentChecks.SOCKET)
@@ -40,6 +43,9 @@ import org.jspecify.annotations.Nullable;
 @ValidationRule(
     value = CSIDriverDeploymentChecks.ATTACHER_CEL,
     message = CSIDriverDeploymentChecks.ATTACHER)
+@ValidationRule(
+    value = CSIDriverDeploymentChecks.TOKENS_CEL,
+    message = CSIDriverDeploymentChecks.TOKENS)
 public record CSIDriverDeploymentSpec(
     @SchemaFrom(type = ManagementState.class)
         @JsonPropertyDescription(

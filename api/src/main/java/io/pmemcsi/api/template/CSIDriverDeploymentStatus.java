@@ -21,7 +21,8 @@ public record CSIDriverDeploymentStatus(
         @Nullable String state,
     @JsonPropertyDescription(
             "Available: all desired pods of the current generation are ready. SyncSuccessful: the"
-                + " last change was processed; if not, the message says why.")
+                + " last change was processed; if not, the message says why. Ready: both are True,"
+                + " or Available of a driver that is not managed.")
         List<DriverCondition> conditions,
     @JsonPropertyDescription("How far the drivers on the nodes are updated.")
         @Nullable NodeUpdate nodeUpdate) {
@@ -30,13 +31,18 @@ public record CSIDriverDeploymentStatus(
   public static final String STATE_UNMANAGED = "Unmanaged";
   public static final String STATE_REMOVED = "Removed";
 
-  /** The status of a resource that no operator has looked at. */
+  /** The status of a resource that no operator has observed yet. */
   public static final CSIDriverDeploymentStatus NEW =
       new CSIDriverDeploymentStatus(null, List.of(), null, List.of(), null);
 
   public CSIDriverDeploymentStatus {
     children = children == null ? List.of() : List.copyOf(children);
     conditions = conditions == null ? List.of() : List.copyOf(conditions);
+  }
+
+  /** This status with other conditions. */
+  public CSIDriverDeploymentStatus with(List<DriverCondition> changed) {
+    return new CSIDriverDeploymentStatus(observedGeneration, children, state, changed, nodeUpdate);
   }
 
   /** The condition of a type, if it was ever set. */

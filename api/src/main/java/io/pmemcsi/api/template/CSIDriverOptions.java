@@ -35,7 +35,7 @@ public record CSIDriverOptions(
             "Whether the kubelet calls NodePublishVolume again and again. Default: false.")
         @Nullable Boolean requiresRepublish,
     @JsonPropertyDescription(
-            "Whether the scheduler looks at published capacities; also makes the provisioner"
+            "Whether the scheduler considers published capacities; also makes the provisioner"
                 + " publish them. Default: false.")
         @Nullable Boolean storageCapacity,
     @JsonPropertyDescription(
@@ -46,11 +46,20 @@ public record CSIDriverOptions(
         @JsonPropertyDescription(
             "How often, in seconds, the number of volumes that a node can hold is queried again."
                 + " Default: never.")
-        @Nullable Long nodeAllocatableUpdatePeriodSeconds) {
+        @Nullable Long nodeAllocatableUpdatePeriodSeconds,
+    @JsonPropertyDescription(
+            "Whether the tokens of tokenRequests reach the driver as secrets, which are not logged,"
+                + " instead of in the volume context; from Kubernetes 1.35 on. Default: false.")
+        @Nullable Boolean serviceAccountTokenInSecrets,
+    @JsonPropertyDescription(
+            "Whether pods with volumes of the driver are scheduled only onto nodes on which the"
+                + " driver is registered; from Kubernetes 1.37 on. A cluster autoscaler must be"
+                + " aware of CSI nodes. Default: false.")
+        @Nullable Boolean preventPodSchedulingIfMissing) {
 
   /** Nothing set. */
   public static final CSIDriverOptions DEFAULT =
-      new CSIDriverOptions(null, null, null, null, null, null, null, null, null);
+      new CSIDriverOptions(null, null, null, null, null, null, null, null, null, null, null);
 
   public CSIDriverOptions {
     volumeLifecycleModes = volumeLifecycleModes == null ? null : List.copyOf(volumeLifecycleModes);

@@ -13,11 +13,11 @@ public record NodeUpdate(
         @Nullable Integer nodes,
     @JsonPropertyDescription("Number of nodes that run the desired revision.")
         @Nullable Integer updatedNodes,
-    @JsonPropertyDescription("Whether the update waits for something to be mended.")
+    @JsonPropertyDescription("Whether the update is blocked until a user fixes a problem.")
         @Nullable Boolean paused,
     @JsonPropertyDescription("What the update is waiting for.") @Nullable String message,
     @JsonPropertyDescription(
-            "Nodes that run an older revision, at most 100 of them; the counts tell how many there"
+            "Nodes that run an older revision, at most 100 of them; the counts say how many there"
                 + " are.")
         List<OutdatedNode> outdated) {
 

@@ -2,9 +2,8 @@ package io.pmemcsi.api.template;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
-import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import io.pmemcsi.api.KubernetesFields;
 import io.pmemcsi.api.Violation;
-import io.pmemcsi.api.WrongType;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -13,28 +12,18 @@ import org.jspecify.annotations.Nullable;
 /** The rules for pod templates, which the server takes as they come. */
 final class PodTemplateChecks {
 
-  private static final KubernetesSerialization JSON = new KubernetesSerialization();
-
   private PodTemplateChecks() {}
 
   static List<Violation> check(CSIDriverDeploymentSpec spec) {
     List<Violation> found = new ArrayList<>();
-    readable("spec.driverPerNodeTemplate", spec.driverPerNodeTemplate()).ifPresent(found::add);
-    readable("spec.driverControllerTemplate", spec.driverControllerTemplate())
-        .ifPresent(found::add);
+    found.addAll(fields("spec.driverPerNodeTemplate", spec.driverPerNodeTemplate()));
+    found.addAll(fields("spec.driverControllerTemplate", spec.driverControllerTemplate()));
     privileged(spec.driverPerNodeTemplate()).ifPresent(found::add);
     return found;
   }
 
-  private static Optional<Violation> readable(String field, @Nullable JsonNode template) {
-    try {
-      if (template != null) {
-        JSON.convertValue(template, PodTemplateSpec.class);
-      }
-      return Optional.empty();
-    } catch (IllegalArgumentException e) {
-      return Optional.of(WrongType.in(field, e));
-    }
+  private static List<Violation> fields(String field, @Nullable JsonNode template) {
+    return KubernetesFields.check(field, template, PodTemplateSpec.class, "a pod template");
   }
 
   /** The kubelet's directory is mounted so that mounts spread, for which the server asks this. */

@@ -2,6 +2,7 @@ package io.pmemcsi.api.template;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.pmemcsi.api.Sidecar;
 import org.jspecify.annotations.Nullable;
 
 /** The containers that the operator adds to the user's templates. */

@@ -5,6 +5,7 @@ import io.fabric8.kubernetes.api.model.IntOrString;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.pmemcsi.api.Choice;
+import io.pmemcsi.api.StorageClassTemplate;
 import io.pmemcsi.api.Written;
 import io.pmemcsi.base.names.DriverName;
 import java.util.List;

@@ -37,7 +37,8 @@ class PmemCSIDeploymentTest {
             1L,
             List.of(
                 new DeploymentCondition(
-                    DeploymentCondition.DRIVER_DEPLOYED, "True", "Deployed", null, time)),
+                    DeploymentCondition.DRIVER_DEPLOYED, "True", "Deployed", null, time, time, 1L)),
+            List.of(),
             List.of(),
             List.of(),
             null,
@@ -47,7 +48,9 @@ class PmemCSIDeploymentTest {
 
     assertThat(yaml)
         .contains(
-            "lastUpdateTime: \"2026-01-02T03:04:05Z\"", "lastUpdated: \"2026-01-02T03:04:05Z\"")
+            "lastUpdateTime: \"2026-01-02T03:04:05Z\"",
+            "lastTransitionTime: \"2026-01-02T03:04:05Z\"",
+            "lastUpdated: \"2026-01-02T03:04:05Z\"")
         .doesNotContain("driverComponents", "null");
     assertThat(read(yaml).getStatus()).isEqualTo(resource.getStatus());
   }

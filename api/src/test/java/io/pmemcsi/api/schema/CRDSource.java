@@ -85,7 +85,8 @@ final class CRDSource {
     ((ObjectNode) properties.get(field)).put("description", description);
   }
 
-  private static ObjectNode generate(Class<? extends CustomResource<?, ?>> kind) {
+  /** One at a time: concurrent generators lose the formats of dates. */
+  private static synchronized ObjectNode generate(Class<? extends CustomResource<?, ?>> kind) {
     try {
       Path directory = Files.createTempDirectory("crd");
       try {

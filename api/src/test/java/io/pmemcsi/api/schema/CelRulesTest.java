@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.pmemcsi.api.ResourceChecks;
 import io.pmemcsi.api.Sample;
+import io.pmemcsi.api.kinds.ResourceChecks;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;

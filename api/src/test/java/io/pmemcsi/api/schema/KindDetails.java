@@ -33,6 +33,16 @@ enum KindDetails {
     @Override
     void refine(ObjectNode properties) {
       pmemSpec(at(properties, "/spec"));
+      ObjectNode spec = at(properties, "/spec/properties");
+      at(spec, "/managementState").withArray("enum").add(NOT_SET);
+      SchemaParts.keyedBy(at(spec, "/imagePullSecrets"), "name");
+      storageClasses(spec);
+      SchemaParts.namedMetadata(at(spec, "/snapshotClassTemplates/items/properties/metadata"));
+      for (String pods : List.of("nodePods", "controllerPods")) {
+        ObjectNode options = at(spec, "/" + pods + "/properties");
+        SchemaParts.toleration(at(options, "/tolerations/items"));
+        SchemaParts.open(at(options, "/affinity"));
+      }
       pmemStatus(at(properties, "/status"));
     }
   },
@@ -45,9 +55,10 @@ enum KindDetails {
     @Override
     List<Column> columns() {
       return List.of(
-          new Column("DeviceMode", "string", ".spec.deviceMode", 1),
-          new Column("Image", "string", ".spec.image", 1),
-          new Column("Status", "string", ".status.phase", 1),
+          new Column("DeviceMode", "string", ".spec.deviceMode", 0),
+          new Column("NodeSelector", "string", ".spec.nodeSelector", 0),
+          new Column("Image", "string", ".spec.image", 0),
+          new Column("Status", "string", ".status.phase", 0),
           new Column("Age", "date", ".metadata.creationTimestamp", 0));
     }
 
@@ -70,18 +81,17 @@ enum KindDetails {
           new Column("State", "string", ".status.state", 0),
           new Column("Available", "string", condition("Available"), 0),
           new Column("SyncSuccessful", "string", condition("SyncSuccessful"), 0),
+          new Column("Ready", "string", condition("Ready"), 0),
           new Column("Age", "date", ".metadata.creationTimestamp", 0));
     }
 
     @Override
     void refine(ObjectNode properties) {
       ObjectNode spec = at(properties, "/spec/properties");
-      at(spec, "/managementState").withArray("enum").add("");
+      at(spec, "/managementState").withArray("enum").add(NOT_SET);
       SchemaParts.podTemplate(at(spec, "/driverPerNodeTemplate"));
       SchemaParts.podTemplate(at(spec, "/driverControllerTemplate"));
-      ObjectNode classes = at(spec, "/storageClassTemplates/items/properties");
-      SchemaParts.namedMetadata(at(classes, "/metadata"));
-      SchemaParts.topologyTerm(at(classes, "/allowedTopologies/items"));
+      storageClasses(spec);
       ArrayNode modes =
           at(spec, "/csiDriver/properties/volumeLifecycleModes/items").putArray("enum");
       Arrays.stream(VolumeLifecycleMode.values())
@@ -159,6 +169,12 @@ enum KindDetails {
     return ".status.conditions[?(@.type==\"" + type + "\")].status";
   }
 
+  private static void storageClasses(ObjectNode spec) {
+    ObjectNode classes = at(spec, "/storageClassTemplates/items/properties");
+    SchemaParts.namedMetadata(at(classes, "/metadata"));
+    SchemaParts.topologyTerm(at(classes, "/allowedTopologies/items"));
+  }
+
   private static void pmemSpec(ObjectNode spec) {
     SchemaParts.labels(at(spec, "/properties/nodeSelector"));
     SchemaParts.labels(at(spec, "/properties/labels"));
@@ -175,7 +191,9 @@ enum KindDetails {
         PmemCSIDeploymentStatus.PHASE_NEW,
         PmemCSIDeploymentStatus.PHASE_INITIALIZING,
         PmemCSIDeploymentStatus.PHASE_RUNNING,
-        PmemCSIDeploymentStatus.PHASE_FAILED);
+        PmemCSIDeploymentStatus.PHASE_FAILED,
+        PmemCSIDeploymentStatus.PHASE_UNMANAGED,
+        PmemCSIDeploymentStatus.PHASE_TERMINATING);
     SchemaParts.conditionStatus(at(status, "/properties/conditions/items/properties/status"));
     ObjectNode component = at(status, "/properties/driverComponents/items/properties");
     SchemaParts.oneOf(

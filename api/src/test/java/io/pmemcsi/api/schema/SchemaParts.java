@@ -127,6 +127,28 @@ final class SchemaParts {
     values.putObject("items").put("type", "string");
   }
 
+  /** A toleration, with whatever later versions of Kubernetes add. */
+  static void toleration(ObjectNode schema) {
+    open(schema, "A taint that is tolerated.");
+    ObjectNode fields = schema.putObject("properties");
+    text(fields.putObject("key"), "Key of the taint. Default: every taint.");
+    oneOf(
+        text(fields.putObject("operator"), "How the value is compared. Default: Equal."),
+        "Exists",
+        "Equal");
+    text(fields.putObject("value"), "Value of the taint. Default: the empty one.");
+    oneOf(
+        text(fields.putObject("effect"), "Effect of the taint. Default: every effect."),
+        "NoSchedule",
+        "PreferNoSchedule",
+        "NoExecute");
+    fields
+        .putObject("tolerationSeconds")
+        .put("type", "integer")
+        .put("format", "int64")
+        .put("description", "How long the pod stays on a node with the taint. Default: for ever.");
+  }
+
   private static ObjectNode text(ObjectNode schema, String description) {
     return schema.put("type", "string").put("description", description);
   }
@@ -134,6 +156,11 @@ final class SchemaParts {
   private static void texts(ObjectNode schema, String description) {
     schema.put("type", "object").put("description", description);
     schema.putObject("additionalProperties").put("type", "string");
+  }
+
+  /** An object that keeps every field, with the description that it has. */
+  static ObjectNode open(ObjectNode schema) {
+    return open(schema, schema.path("description").asText());
   }
 
   /** An object that keeps every field. */

@@ -11,7 +11,7 @@ import picocli.CommandLine.Model.CommandSpec;
     name = "audit",
     mixinStandardHelpOptions = true,
     description = {
-      "Compares what the driver remembers with the devices and mounts of this node, and changes"
+      "Compares the records of the driver with the devices and mounts of this node, and changes"
           + " nothing. Give it the flags of the driver; the exit code is 1 where something does not"
           + " fit.%n"
     })

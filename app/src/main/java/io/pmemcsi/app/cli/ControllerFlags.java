@@ -37,11 +37,11 @@ final class ControllerFlags {
   }
 
   /** The part that the controller needs. */
-  ControllerSettings settings(DriverProgramSettings program, CliEnvironment surroundings) {
+  ControllerSettings settings(DriverProgramSettings program, CliEnvironment environment) {
     return new ControllerSettings(
         program.driver().driverName(),
-        surroundings.variable("POD_NAMESPACE"),
-        surroundings.variable("HOSTNAME") + "_" + UUID.randomUUID(),
+        environment.variable("POD_NAMESPACE"),
+        environment.variable("HOSTNAME") + "_" + UUID.randomUUID(),
         program.nodeSelector().labels(),
         program.schedulerListen(),
         program.insecureSchedulerListen(),

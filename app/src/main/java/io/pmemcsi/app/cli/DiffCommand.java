@@ -23,7 +23,6 @@ import io.pmemcsi.operator.tools.diff.Preview;
 import io.pmemcsi.operator.tools.diff.ResourceDiff;
 import io.pmemcsi.operator.tools.install.OperatorInstallation;
 import io.pmemcsi.operator.tools.render.Rendering;
-import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
@@ -113,7 +112,8 @@ final class DiffCommand implements Callable<Integer> {
     Optional<ImageName> chosen =
         Optional.ofNullable(image).map(name -> Flag.required("--image", name, ImageName::new));
     Optional<OperatorConfig> given = given();
-    Optional<KubeconfigContent> access = Kubeconfig.read(file(), environment);
+    Optional<KubeconfigContent> access =
+        Kubeconfig.read(Kubeconfig.file(kubeconfig, environment), environment);
     boolean same = true;
     String server = "";
     try (KubernetesClient client = ApiAccess.client(access)) {
@@ -148,12 +148,6 @@ final class DiffCommand implements Callable<Integer> {
     } catch (UsageException | IllegalArgumentException e) {
       throw new FatalException("%s: %s".formatted(document.position(), e.getMessage()), e);
     }
-  }
-
-  private Optional<Path> file() {
-    String named =
-        kubeconfig.isEmpty() ? Kubeconfig.onlyOne(environment.variable("KUBECONFIG")) : kubeconfig;
-    return Flag.optional("--kubeconfig", named, FilePath::parse);
   }
 
   private Optional<OperatorConfig> given() {

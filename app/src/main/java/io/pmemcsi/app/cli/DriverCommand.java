@@ -2,10 +2,13 @@ package io.pmemcsi.app.cli;
 
 import io.pmemcsi.app.convert.NodeConversion;
 import io.pmemcsi.app.settings.DriverProgramSettings;
+import io.pmemcsi.app.taint.PodApiAccess;
+import io.pmemcsi.app.taint.TaintRemoval;
 import io.pmemcsi.base.version.Version;
 import io.pmemcsi.controller.ControllerProgram;
 import io.pmemcsi.controller.ControllerSettings;
 import io.pmemcsi.driver.CentralDriver;
+import io.pmemcsi.driver.DriverSettings;
 import io.pmemcsi.driver.NodeDriver;
 import io.pmemcsi.driver.registry.CentralSettings;
 import io.pmemcsi.driver.registry.NodeRegistrySettings;
@@ -44,9 +47,6 @@ final class DriverCommand implements Callable<Integer>, HasFlags {
   /** The sidecars of a pod get the signal at the same time and still have a call or two. */
   private static final Duration GRACE = Duration.ofSeconds(1);
 
-  /** Callers find out only after some time that a replica is not there for them any more. */
-  private static final Duration CONTROLLER_GRACE = Duration.ofSeconds(5);
-
   private final DriverFlags flags = new DriverFlags();
   private final ControllerFlags controllerFlags = new ControllerFlags();
   private final RegistryFlags registryFlags = new RegistryFlags();
@@ -62,7 +62,7 @@ final class DriverCommand implements Callable<Integer>, HasFlags {
     this.environment = environment;
   }
 
-  /** Takes a command line of the simplest form; false when picocli has to look at it. */
+  /** Takes a command line of the simplest form; false when picocli must parse it. */
   boolean takes(List<String> arguments) {
     return FlagGroup.parse(
         arguments,
@@ -93,10 +93,7 @@ final class DriverCommand implements Callable<Integer>, HasFlags {
       case NODE -> {
         Optional<NodeRegistrySettings> registry = registryFlags.node(controllerFlags);
         sayStarted(settings, warning);
-        UntilStopped.run(
-            () -> NodeDriver.start(settings.driver().withRegistry(registry)),
-            GRACE,
-            DriverCommand::sayStopped);
+        UntilStopped.run(() -> startNode(settings, registry), GRACE, DriverCommand::sayStopped);
       }
       case FORCE_CONVERT_RAW_NAMESPACES -> {
         sayStarted(settings, warning);
@@ -109,9 +106,33 @@ final class DriverCommand implements Callable<Integer>, HasFlags {
     return 0;
   }
 
+  /** The driver, and what waits until it is registered, where that is requested. */
+  private AutoCloseable startNode(
+      DriverProgramSettings settings, Optional<NodeRegistrySettings> registry) {
+    DriverSettings node = settings.driver().withRegistry(registry);
+    if (!settings.startupTaint()) {
+      return NodeDriver.start(node);
+    }
+    PodApiAccess api = PodApiAccess.ofPod(environment::variable);
+    NodeDriver driver = NodeDriver.start(node);
+    TaintRemoval removal = TaintRemoval.start(api, node.driverName(), node.nodeId());
+    return () -> {
+      removal.close();
+      driver.close();
+    };
+  }
+
   private void runController(DriverProgramSettings settings, Runnable warning) throws Exception {
     if (registryFlags.isCentral(settings)) {
-      CentralSettings central = registryFlags.controller(settings, controllerFlags);
+      Optional<KubeconfigContent> access =
+          settings.kubeconfig().isPresent()
+              ? Kubeconfig.read(settings.kubeconfig(), environment)
+              : Optional.empty();
+      CentralSettings central =
+          registryFlags.controller(
+              settings,
+              controllerFlags,
+              RegisteredDrivers.of(settings.driver().driverName(), access, environment));
       sayStarted(settings, warning);
       UntilStopped.run(
           () ->
@@ -128,7 +149,8 @@ final class DriverCommand implements Callable<Integer>, HasFlags {
         () ->
             ControllerProgram.start(
                 ApiAccess.client(kubeconfig), controller, ControllerProgram.Timing.DEFAULT),
-        CONTROLLER_GRACE,
+        // it drains its connections itself
+        Duration.ZERO,
         DriverCommand::sayStopped);
   }
 

@@ -74,6 +74,13 @@ final class DriverFlags {
           "PATH",
           "/metrics",
           "Path of the metrics; PATH/simple has the build only (default /metrics).");
+  private static final FlagDefinition STARTUP_TAINT =
+      FlagDefinition.of(
+          "--startupTaint",
+          "BOOLEAN",
+          "false",
+          "Whether to remove the taint DRIVER-NAME/agent-not-ready from this node once the driver"
+              + " is registered there (default false); for -mode=node in a pod.");
   private static final FlagDefinition NODE_SELECTOR =
       FlagDefinition.of(
           "--nodeSelector",
@@ -107,6 +114,7 @@ final class DriverFlags {
           PMEM_PERCENTAGE,
           METRICS_LISTEN,
           METRICS_PATH,
+          STARTUP_TAINT,
           NODE_SELECTOR,
           SCHEDULER_LISTEN,
           INSECURE_SCHEDULER_LISTEN);
@@ -116,7 +124,7 @@ final class DriverFlags {
   }
 
   /** The flags as checked values. */
-  DriverProgramSettings settings(CliEnvironment surroundings) {
+  DriverProgramSettings settings(CliEnvironment environment) {
     DriverName name = Flag.required("-drivername", flags.value(DRIVER_NAME), DriverName::new);
     String state = flags.value(STATE_PATH);
     Mode mode = Mode.parse(flags.value(MODE));
@@ -134,6 +142,7 @@ final class DriverFlags {
     return new DriverProgramSettings(
         mode,
         driver,
+        Flag.required("-startupTaint", flags.value(STARTUP_TAINT), Flag::bool),
         NodeSelector.parse(flags.value(NODE_SELECTOR)),
         Flag.optional("-schedulerListen", flags.value(SCHEDULER_LISTEN), ListenAddress::parse),
         Flag.optional(
@@ -141,9 +150,7 @@ final class DriverFlags {
             flags.value(INSECURE_SCHEDULER_LISTEN),
             ListenAddress::parse),
         Flag.optional(
-            "KUBECONFIG",
-            Kubeconfig.onlyOne(surroundings.variable("KUBECONFIG")),
-            FilePath::parse));
+            "KUBECONFIG", Kubeconfig.onlyOne(environment.variable("KUBECONFIG")), FilePath::parse));
   }
 
   private static DeviceMode deviceMode(String text) {

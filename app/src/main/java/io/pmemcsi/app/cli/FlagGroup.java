@@ -8,9 +8,9 @@ import java.util.Optional;
 
 /**
  * Flags and their values. picocli takes its options from the definitions; a command line that has
- * only the form {@code --name=value} is parsed here, because no cache of the JVM can hold picocli's
- * classes, and loading them is a third of the time until a node driver serves. Anything else on a
- * command line is left to picocli and its messages.
+ * only the form {@code --name=value}, and switches, is parsed here, because no cache of the JVM can
+ * hold picocli's classes, and loading them is a third of the time until a node driver serves.
+ * Anything else on a command line is left to picocli and its messages.
  */
 final class FlagGroup {
   private final List<FlagDefinition> definitions;
@@ -43,18 +43,11 @@ final class FlagGroup {
     // in the order of the command line: a flag may have two names, and its last value counts
     List<Runnable> settings = new ArrayList<>();
     for (String argument : arguments) {
-      int equals = argument.indexOf('=');
-      if (!argument.startsWith("-") || equals < 0) {
+      if (!argument.startsWith("-")) {
         return false;
       }
       Optional<Runnable> setting =
-          groups.stream()
-              .flatMap(
-                  group ->
-                      group
-                          .setting(argument.substring(0, equals), argument.substring(equals + 1))
-                          .stream())
-              .findFirst();
+          groups.stream().flatMap(group -> group.setting(argument).stream()).findFirst();
       if (setting.isEmpty()) {
         return false;
       }
@@ -64,10 +57,15 @@ final class FlagGroup {
     return true;
   }
 
-  private Optional<Runnable> setting(String name, String value) {
+  private Optional<Runnable> setting(String argument) {
+    int equals = argument.indexOf('=');
+    String name = equals < 0 ? argument : argument.substring(0, equals);
     return definitions.stream()
         .filter(flag -> flag.names().contains(name))
-        .<Runnable>map(flag -> () -> set(flag, value))
-        .findFirst();
+        .findFirst()
+        .flatMap(
+            flag ->
+                (equals < 0 ? flag.bareValue() : Optional.of(argument.substring(equals + 1)))
+                    .map(value -> () -> set(flag, value)));
   }
 }

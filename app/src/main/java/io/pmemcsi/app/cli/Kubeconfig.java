@@ -15,7 +15,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
-/** Looks at a kubeconfig before a client does, because clients fall back to other clusters. */
+/** Checks a kubeconfig before a client reads it, because clients fall back to other clusters. */
 final class Kubeconfig {
 
   /** Variables by which a client knows a server: that of a pod, and one of its own. */
@@ -42,6 +42,12 @@ final class Kubeconfig {
     return String.join("", files);
   }
 
+  /** The file that the flag names, else the one in the environment. */
+  static Optional<Path> file(String flag, CliEnvironment environment) {
+    String named = flag.isEmpty() ? onlyOne(environment.variable("KUBECONFIG")) : flag;
+    return Flag.optional("--kubeconfig", named, FilePath::parse);
+  }
+
   /**
    * Reads the file that a user has named, else the usual one, and refuses what leads nowhere.
    *
@@ -57,9 +63,22 @@ final class Kubeconfig {
             "no cluster is named: this is no pod, and there is no ~/.kube/config; name a file with"
                 + " --kubeconfig or KUBECONFIG");
       }
-      usual.ifPresent(file -> check(file, environment));
+      usual.ifPresent(file -> check(file, Optional.empty(), environment));
     }
-    return named.map(file -> check(file, environment));
+    return named.map(file -> check(file, Optional.empty(), environment));
+  }
+
+  /** The same with another context than the current one of the file. */
+  static KubeconfigContent read(Optional<Path> named, String context, CliEnvironment environment) {
+    Path file =
+        named
+            .or(() -> usual(environment))
+            .orElseThrow(
+                () ->
+                    new UsageException(
+                        "--context=%s: there is no ~/.kube/config; name a file with --kubeconfig or KUBECONFIG"
+                            .formatted(context)));
+    return check(file, Optional.of(context), environment);
   }
 
   /** The file that is used where none is named, if it is there and this is no pod. */
@@ -72,7 +91,8 @@ final class Kubeconfig {
         .filter(Files::exists);
   }
 
-  private static KubeconfigContent check(Path file, CliEnvironment environment) {
+  private static KubeconfigContent check(
+      Path file, Optional<String> context, CliEnvironment environment) {
     if (!Files.exists(file)) {
       throw new UsageException(
           "kubeconfig %s does not exist: name another one with --kubeconfig or KUBECONFIG"
@@ -86,9 +106,11 @@ final class Kubeconfig {
             "%s: it is a %s, not a Config: name a file like ~/.kube/config"
                 .formatted(label, first.kind()));
       }
-      KubeconfigContext.requireUsable(
-          label, config(label, first.json()), environment.variable("PATH"));
-      return new KubeconfigContent(file, first.json());
+      Config config = config(label, first.json());
+      context.ifPresent(config::setCurrentContext);
+      KubeconfigContext.requireUsable(label, config, environment.variable("PATH"));
+      return new KubeconfigContent(
+          file, context.isPresent() ? Serialization.asJson(config) : first.json(), context);
     } catch (FatalException e) {
       // a user who names this file can name another one
       throw new UsageException(String.valueOf(e.getMessage()), e);

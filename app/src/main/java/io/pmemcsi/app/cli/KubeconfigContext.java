@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The way from the current context of a kubeconfig to a server and a user: where it ends early, a
- * client would take the cluster of the pod that it believes to be in.
+ * client would take the cluster of the pod that it assumes to be in.
  */
 final class KubeconfigContext {
 

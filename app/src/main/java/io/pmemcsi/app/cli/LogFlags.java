@@ -42,7 +42,6 @@ final class LogFlags {
     return flags;
   }
 
-  /** Configures logging. */
   void apply() {
     LogFormat form = LogFormat.parse(flags.value(FORMAT));
     Logging.configure(form, Flag.required("-v", flags.value(VERBOSITY), LogFlags::verbosity));

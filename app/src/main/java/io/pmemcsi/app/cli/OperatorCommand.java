@@ -7,9 +7,9 @@ import io.pmemcsi.operator.runtime.ApiAccess;
 import io.pmemcsi.operator.runtime.OperatorOptions;
 import io.pmemcsi.operator.runtime.OperatorProgram;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
@@ -30,7 +30,7 @@ import picocli.CommandLine.Spec;
     })
 final class OperatorCommand implements Callable<Integer>, HasFlags {
 
-  @Mixin private final OperatorFlags flags = new OperatorFlags();
+  private final OperatorFlags flags = new OperatorFlags();
   private final LogFlags log = new LogFlags();
 
   @Spec
@@ -43,17 +43,30 @@ final class OperatorCommand implements Callable<Integer>, HasFlags {
     this.environment = environment;
   }
 
+  /** Takes a command line of the simplest form; false when picocli must parse it. */
+  boolean takes(List<String> arguments) {
+    return FlagGroup.parse(arguments, List.of(flags.group(), log.group()));
+  }
+
   @Override
   public void addOptions(CommandSpec command) {
+    PicocliOptions.add(command, flags.group(), 1);
     PicocliOptions.add(command, log.group(), 100);
   }
 
   @Override
   public Integer call() throws Exception {
+    return run(
+        () -> {
+          RetiredFlags.warn(spec, LogFlags.WITHOUT_EFFECT);
+          RetiredFlags.warn(spec, OperatorFlags.WITHOUT_EFFECT);
+        });
+  }
+
+  int run(Runnable warning) throws Exception {
     OperatorSettings settings = flags.settings(environment);
     log.apply();
-    RetiredFlags.warn(spec, LogFlags.WITHOUT_EFFECT);
-    RetiredFlags.warn(spec, OperatorFlags.WITHOUT_EFFECT);
+    warning.run();
     OperatorOptions options =
         new OperatorOptions(
             Kubeconfig.read(settings.kubeconfig(), environment),
@@ -67,15 +80,26 @@ final class OperatorCommand implements Callable<Integer>, HasFlags {
   }
 
   private AutoCloseable start(OperatorOptions options, ExitHandler ending) {
-    OperatorProgram program =
-        OperatorProgram.start(options, environment.environment(), ending::atOnce);
     KubernetesClient client = ApiAccess.client(options.kubeconfig());
-    var rescheduler =
-        OperatorRescheduler.start(client, new OwnPod(environment.environment()).namespace());
-    return () -> {
-      rescheduler.close();
+    try {
+      OperatorProgram program =
+          OperatorProgram.start(client, options, environment.environment(), ending::atOnce);
+      var rescheduler =
+          OperatorRescheduler.start(
+              client,
+              new OwnPod(environment.environment()).namespace(),
+              program.metrics()::rescheduled);
+      var heap = new HeapTrimmer();
+      heap.start();
+      return () -> {
+        heap.close();
+        rescheduler.close();
+        program.close();
+        client.close();
+      };
+    } catch (RuntimeException e) {
       client.close();
-      program.close();
-    };
+      throw e;
+    }
   }
 }

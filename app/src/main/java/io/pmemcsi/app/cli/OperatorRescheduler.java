@@ -27,9 +27,11 @@ final class OperatorRescheduler implements AutoCloseable {
    * Starts in the background.
    *
    * @param namespace that of the operator
+   * @param rescheduled counts claims
    */
-  static OperatorRescheduler start(KubernetesClient client, String namespace) {
-    ClusterCache cache = ClusterCache.start(client, ClusterCache.ClaimListener.NONE);
+  static OperatorRescheduler start(
+      KubernetesClient client, String namespace, Runnable rescheduled) {
+    ClusterCache cache = ClusterCache.start(client);
     return new OperatorRescheduler(
         cache,
         ElectedRescheduler.start(
@@ -37,7 +39,7 @@ final class OperatorRescheduler implements AutoCloseable {
             namespace,
             LEASE,
             "operator_" + UUID.randomUUID(),
-            new Rescheduler(client, cache, () -> drivers(client), () -> {}, Clock.systemUTC())));
+            new Rescheduler(client, cache, () -> drivers(client), rescheduled, Clock.systemUTC())));
   }
 
   private static List<DriverNodes> drivers(KubernetesClient client) {

@@ -19,10 +19,10 @@ final class PicocliOptions {
       command.addOption(
           OptionSpec.builder(flag.names().toArray(String[]::new))
               .type(String.class)
-              .arity("1")
+              .arity(flag.bareValue().isPresent() ? "0..1" : "1")
+              .fallbackValue(flag.bareValue().orElse(""))
               .paramLabel(flag.label())
               .description(flag.description())
-              .hidden(flag.isHidden())
               .order(next++)
               .setter(setter(group, flag))
               .build());

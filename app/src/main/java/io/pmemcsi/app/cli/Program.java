@@ -1,15 +1,18 @@
 package io.pmemcsi.app.cli;
 
+import io.pmemcsi.app.settings.Flag;
 import io.pmemcsi.base.version.Version;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /** {@code pmem-csi}: everything that the command line can ask for, and how it ends. */
 @Command(
@@ -24,7 +27,8 @@ import picocli.CommandLine.Spec;
       "",
       "Called as pmem-csi-driver or pmem-csi-operator it is that command.",
       "In a source tree, 'make demo' shows it with no cluster and no PMEM.",
-      "Exit codes: 0 done, 1 failed, 2 the command line or the kubeconfig is wrong."
+      "Exit codes: 0 done; 1 failed, or diff or status found something; 2 the command line or the"
+          + " kubeconfig is wrong, or diff or status failed; 3 out of memory."
     })
 public final class Program implements Runnable {
 
@@ -43,11 +47,9 @@ public final class Program implements Runnable {
       List<String> arguments, CliEnvironment environment, Object... moreCommands) {
     ExitHandler ending = new ExitHandler(environment);
     try {
-      if (!arguments.isEmpty() && arguments.getFirst().equals("driver")) {
-        DriverCommand driver = new DriverCommand(environment);
-        if (driver.takes(GoFlags.normalize(arguments.subList(1, arguments.size())))) {
-          return driver.run(() -> {});
-        }
+      Optional<Integer> ended = runWithoutPicocli(arguments, environment);
+      if (ended.isPresent()) {
+        return ended.get();
       }
       CommandLine program = commandLine(environment, moreCommands);
       int code =
@@ -67,6 +69,26 @@ public final class Program implements Runnable {
     }
   }
 
+  /** The commands that must start fast, if their command line has the simplest form. */
+  private static Optional<Integer> runWithoutPicocli(
+      List<String> arguments, CliEnvironment environment) throws Exception {
+    if (arguments.isEmpty()) {
+      return Optional.empty();
+    }
+    List<String> flags = GoFlags.normalize(arguments.subList(1, arguments.size()));
+    return switch (arguments.getFirst()) {
+      case "driver" -> {
+        var driver = new DriverCommand(environment);
+        yield driver.takes(flags) ? Optional.of(driver.run(() -> {})) : Optional.empty();
+      }
+      case "operator" -> {
+        var operator = new OperatorCommand(environment);
+        yield operator.takes(flags) ? Optional.of(operator.run(() -> {})) : Optional.empty();
+      }
+      default -> Optional.empty();
+    };
+  }
+
   static CommandLine commandLine(CliEnvironment environment, Object... moreCommands) {
     CommandLine driver = withRetired(new DriverCommand(environment), DriverFlags.WITHOUT_EFFECT);
     driver.addSubcommand(
@@ -81,6 +103,8 @@ public final class Program implements Runnable {
             .addSubcommand(driver)
             .addSubcommand(new RenderCommand(environment))
             .addSubcommand(new DiffCommand(environment))
+            .addSubcommand(new MigrateCommand(environment))
+            .addSubcommand(new StatusCommand(environment))
             .addSubcommand(new CertificatesCommand(environment))
             .addSubcommand(new VersionCommand(environment))
             .addSubcommand(new CommandLine.HelpCommand());
@@ -92,10 +116,18 @@ public final class Program implements Runnable {
     program.setOverwrittenOptionsAllowed(true);
     // no other tool of Kubernetes takes arguments from files, and @ may begin a name
     program.setExpandAtFiles(false);
-    program.registerConverter(boolean.class, new GoBoolean());
+    program.registerConverter(boolean.class, Program::readSwitch);
     program.getCommandSpec().versionProvider(() -> new String[] {Version.current()});
     layOut(program);
     return program;
+  }
+
+  private static boolean readSwitch(String text) {
+    try {
+      return Flag.bool(text);
+    } catch (IllegalArgumentException e) {
+      throw new TypeConversionException("\"%s\": %s".formatted(text, e.getMessage()));
+    }
   }
 
   private static void layOut(CommandLine parent) {

@@ -6,6 +6,7 @@ import io.pmemcsi.app.settings.Mode;
 import io.pmemcsi.base.error.UsageException;
 import io.pmemcsi.base.file.FilePath;
 import io.pmemcsi.driver.registry.CentralSettings;
+import io.pmemcsi.driver.registry.NodeInventory;
 import io.pmemcsi.driver.registry.NodeRegistrySettings;
 import io.pmemcsi.driver.registry.TcpEndpoint;
 import io.pmemcsi.driver.registry.tls.TlsFiles;
@@ -86,7 +87,8 @@ final class RegistryFlags {
   }
 
   /** The central controller's part. */
-  CentralSettings controller(DriverProgramSettings program, ControllerFlags tls) {
+  CentralSettings controller(
+      DriverProgramSettings program, ControllerFlags tls, NodeInventory inventory) {
     if (program.schedulerListen().isPresent()
         || program.insecureSchedulerListen().isPresent()
         || !program.nodeSelector().labels().isEmpty()) {
@@ -104,7 +106,8 @@ final class RegistryFlags {
         server,
         clientFiles(server),
         program.driver().statePath(),
-        program.driver().deviceMode().isExpandable());
+        program.driver().deviceMode().isExpandable(),
+        inventory);
   }
 
   private static TlsFiles serverFiles(ControllerFlags tls) {

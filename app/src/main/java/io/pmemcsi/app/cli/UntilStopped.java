@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class UntilStopped {
 
-  /** Longer than a start takes that is not stuck, and shorter than Kubernetes is patient. */
+  /** Longer than a healthy start takes, shorter than the termination grace period of a pod. */
   private static final Duration START = Duration.ofSeconds(10);
 
   private final CountDownLatch started = new CountDownLatch(1);
@@ -25,9 +25,9 @@ final class UntilStopped {
    *
    * @param start starts to serve; a signal during the start stops it in order
    * @param grace how long to continue to serve, so that sidecars can end first
-   * @param lastWords said when all is closed; whatever follows them may be cut off by the end
+   * @param onStopped runs when all is closed; later output may be cut off by the exit
    */
-  static void run(Callable<? extends AutoCloseable> start, Duration grace, Runnable lastWords)
+  static void run(Callable<? extends AutoCloseable> start, Duration grace, Runnable onStopped)
       throws Exception {
     UntilStopped waiting = new UntilStopped();
     Runtime.getRuntime().addShutdownHook(new Thread(waiting::stop, "stop"));
@@ -38,7 +38,7 @@ final class UntilStopped {
         waiting.asked.await();
         Thread.sleep(grace);
       }
-      lastWords.run();
+      onStopped.run();
     } finally {
       waiting.started.countDown();
       waiting.closed.countDown();

@@ -21,7 +21,7 @@ import java.util.concurrent.TimeoutException;
 final class NodePatch {
 
   private static final String MERGE_PATCH = "application/merge-patch+json";
-  private static final long PATIENCE_SECONDS = 30;
+  private static final long TIMEOUT_SECONDS = 30;
 
   private final KubernetesClient client;
 
@@ -41,14 +41,14 @@ final class NodePatch {
             .build();
     try {
       HttpResponse<String> response =
-          http.sendAsync(request, String.class).get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+          http.sendAsync(request, String.class).get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
       if (!response.isSuccessful()) {
         throw new IOException(reason(response));
       }
     } catch (ExecutionException e) {
       throw new IOException(Reason.of(e), e);
     } catch (TimeoutException e) {
-      throw new IOException("no answer in %d seconds".formatted(PATIENCE_SECONDS), e);
+      throw new IOException("no answer in %d seconds".formatted(TIMEOUT_SECONDS), e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IOException("interrupted", e);

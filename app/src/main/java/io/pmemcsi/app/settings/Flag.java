@@ -22,4 +22,13 @@ public final class Flag {
   public static <T> Optional<T> optional(String name, String text, Function<String, T> reader) {
     return text.isEmpty() ? Optional.empty() : Optional.of(required(name, text, reader));
   }
+
+  /** The spellings of true and false that Go programs take. */
+  public static boolean bool(String text) {
+    return switch (text) {
+      case "1", "t", "T", "true", "TRUE", "True" -> true;
+      case "0", "f", "F", "false", "FALSE", "False" -> false;
+      default -> throw new IllegalArgumentException("write true or false");
+    };
+  }
 }

@@ -6,8 +6,7 @@ public record ImageName(String value) {
   public ImageName {
     if (value.isEmpty() || value.chars().anyMatch(Character::isWhitespace)) {
       throw new IllegalArgumentException(
-          "no image can be called so: write a name such as"
-              + " registry.example.org/pmem-csi-driver:1.0");
+          "not an image name: write a name such as" + " registry.example.org/pmem-csi-driver:1.0");
     }
   }
 }

@@ -10,7 +10,7 @@ public record NamespaceName(String value) {
   public NamespaceName {
     if (!ALLOWED.matcher(value).matches()) {
       throw new IllegalArgumentException(
-          "no namespace can be called so: use up to 63 lower case letters, digits and dashes, the"
+          "not the name of a namespace: use up to 63 lower case letters, digits and dashes, the"
               + " first and last no dash");
     }
   }

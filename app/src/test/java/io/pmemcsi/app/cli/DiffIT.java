@@ -107,7 +107,7 @@ class DiffIT {
   }
 
   @Test
-  void foreignObjectInTheWayIsNamed() {
+  void conflictingObjectThatIsNotOwnedIsNamed() {
     client
         .resource(
             new ServiceAccountBuilder()
@@ -159,7 +159,8 @@ class DiffIT {
         .contains("managementState is Unmanaged: the operator leaves all objects as they are")
         .contains("0 created, 1 changed, ");
 
-    assertThat(diff(templates().replace("name: diff-templates", "name: diff-rival"))).isEqualTo(1);
+    assertThat(diff(templates().replace("name: diff-templates", "name: diff-conflict")))
+        .isEqualTo(1);
     assertThat(out())
         .contains(
             "the operator would write nothing: CSIDriverDeployment \"diff-templates\" in namespace"
@@ -176,7 +177,7 @@ class DiffIT {
 
   /** Volumes need the former driver, and kubelets its CSIDriver: the operator makes it again. */
   @Test
-  void csiDriverThatIsMadeAgainWhileVolumesHoldARenameBackIsShown() {
+  void recreatedCsiDriverIsShownWhileVolumesBlockARename() {
     settleTemplates();
     sandbox.create(volume("diff.templates.example.com"));
     var former = client.storage().v1().csiDrivers().withName("diff.templates.example.com");

@@ -44,6 +44,7 @@ class DriverFlagsTest {
                     100,
                     Optional.empty(),
                     "/metrics"),
+                false,
                 new NodeSelector(Map.of()),
                 Optional.empty(),
                 Optional.empty(),
@@ -81,10 +82,16 @@ class DriverFlagsTest {
                     50,
                     Optional.of(new ListenAddress("", 10010)),
                     "/m"),
+                false,
                 new NodeSelector(Map.of("storage", "pmem")),
                 Optional.of(new ListenAddress("", 8000)),
                 Optional.of(new ListenAddress("127.0.0.1", 8001)),
                 Optional.of(Path.of("/k"))));
+  }
+
+  @Test
+  void theStartupTaintIsRemovedOnRequest() {
+    assertThat(settings(Map.of(), "-startupTaint=true").startupTaint()).isTrue();
   }
 
   @Test
@@ -103,6 +110,8 @@ class DriverFlagsTest {
         "-mode=force-convert-raw-namespaces -nodeid= | -nodeid is empty",
         "-endpoint=csi.sock | endpoint \"csi.sock\" is not a Unix socket",
         "-endpoint= | endpoint \"\" is not a Unix socket",
+        "-startupTaint=maybe | -startupTaint=maybe: write true or false",
+        "-startupTaint=true -mode=controller | -startupTaint=true belongs to -mode=node",
         "-deviceManager=raid | -deviceManager=raid: use lvm, direct or file",
         "-pmemPercentage=half | -pmemPercentage=half: not a whole number",
         "-pmemPercentage=-1 | -pmemPercentage=-1 is outside 0 to 100",

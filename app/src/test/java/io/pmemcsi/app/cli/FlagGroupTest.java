@@ -59,6 +59,7 @@ class FlagGroupTest {
     return Stream.of(
         new DriverFlags().group(),
         new ControllerFlags().group(),
+        new OperatorFlags().group(),
         new RegistryFlags().group(),
         new LogFlags().group());
   }

@@ -1,8 +1,10 @@
 package io.pmemcsi.app.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pmemcsi.app.settings.OperatorSettings;
+import io.pmemcsi.base.error.UsageException;
 import io.pmemcsi.base.http.ListenAddress;
 import java.io.InputStream;
 import java.nio.file.Path;
@@ -15,14 +17,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 
 class OperatorFlagsTest {
 
   @Command
-  private static final class Line {
-    @Mixin private final OperatorFlags flags = new OperatorFlags();
-  }
+  private static final class Empty {}
 
   @Test
   void defaultsAreThoseOfTheDocumentation() {
@@ -93,12 +92,28 @@ class OperatorFlagsTest {
     assertThat(settings(Map.of(), argument).leaderElection()).isEqualTo(expected);
   }
 
-  private static OperatorSettings settings(Map<String, String> environment, String... arguments) {
-    Line line = new Line();
-    CommandLine parser = new CommandLine(line);
+  @Test
+  void aWrongSwitchIsRefusedWithItsName() {
+    assertThatThrownBy(() -> settings(Map.of(), "-leader-election=yes"))
+        .isInstanceOf(UsageException.class)
+        .hasMessage("-leader-election=yes: write true or false");
+  }
+
+  /** By picocli, and without it, with the same result. */
+  private static OperatorSettings settings(Map<String, String> variables, String... arguments) {
+    var environment =
+        new CliEnvironment(variables, InputStream.nullInputStream(), System.out, System.err);
+    var quick = new OperatorFlags();
+    assertThat(FlagGroup.parse(GoFlags.normalize(Arrays.asList(arguments)), List.of(quick.group())))
+        .as("parsed without picocli")
+        .isTrue();
+    var flags = new OperatorFlags();
+    CommandLine parser = new CommandLine(new Empty());
+    PicocliOptions.add(parser.getCommandSpec(), flags.group(), 1);
     List<String> normalized = GoFlags.normalize(Arrays.asList(arguments), parser);
     parser.parseArgs(normalized.toArray(String[]::new));
-    return line.flags.settings(
-        new CliEnvironment(environment, InputStream.nullInputStream(), System.out, System.err));
+    OperatorSettings settings = flags.settings(environment);
+    assertThat(quick.settings(environment)).isEqualTo(settings);
+    return settings;
   }
 }

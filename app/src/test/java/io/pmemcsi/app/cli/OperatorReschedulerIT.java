@@ -9,9 +9,12 @@ import io.fabric8.kubernetes.api.model.storage.StorageClassBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
+import io.pmemcsi.operator.metrics.OperatorMetrics;
 import io.pmemcsi.testbed.kubernetes.Definitions;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
@@ -34,11 +37,22 @@ class OperatorReschedulerIT {
     stuck(sandbox, "plain", plain);
     stuck(sandbox, "controlled", controlled);
 
-    try (OperatorRescheduler _ = OperatorRescheduler.start(client, sandbox.namespace())) {
+    var registry = new PrometheusRegistry();
+    var metrics = new OperatorMetrics(registry, "test");
+    try (OperatorRescheduler _ =
+        OperatorRescheduler.start(client, sandbox.namespace(), metrics::rescheduled)) {
       await().until(() -> selectedNode(client, "plain").isEmpty());
+      await().until(() -> rescheduled(registry) == 1);
     }
 
     assertThat(selectedNode(client, "controlled")).contains("no-such-node");
+  }
+
+  private static double rescheduled(PrometheusRegistry registry) {
+    return registry.scrape("pmem_csi_operator_rescheduled_claims"::equals).stream()
+        .flatMap(snapshot -> snapshot.getDataPoints().stream())
+        .mapToDouble(point -> ((CounterSnapshot.CounterDataPointSnapshot) point).getValue())
+        .sum();
   }
 
   private static void deploy(Sandbox sandbox, String name, String spec) {

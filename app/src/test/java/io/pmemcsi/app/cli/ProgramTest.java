@@ -54,6 +54,7 @@ class ProgramTest {
     "--help,operator",
     "help,driver",
     "-h,version",
+    "--help,3 out of",
     "driver --help,--pmemPercentage",
     "driver -help,--deviceManager",
     "help driver,--metricsListen",
@@ -109,8 +110,8 @@ class ProgramTest {
             + " force-convert-raw-namespaces",
         "driver -pmemPercentage=half | -pmemPercentage=half: not a whole number",
         "driver -pmemPercentage=5 -pmemPercentage=101 | -pmemPercentage=101 is outside",
-        "operator -leader-election=maybe | Invalid value for option '--leader-election'",
-        "operator -image=a\tb | -image=a\tb: no image can be called so: write a name such as",
+        "operator -leader-election=maybe | -leader-election=maybe: write true or false",
+        "operator -image=a\tb | -image=a\tb: not an image name: write a name such as",
         "render -f /dev/zero | /dev/zero cannot be read: it is larger than 16 MiB; name another"
             + " file",
         "operator -metrics-addr=8080 | -metrics-addr=8080: \"8080\" is no address to listen on",
@@ -124,14 +125,15 @@ class ProgramTest {
         "render -f a.yaml b.yaml | \"b.yaml\" is one argument too many: write -f before each file",
         "render -f - -f - | -f - is given twice: standard input can be read only once",
         "render --filename= | -f is empty: name a file or directory with resources",
-        "render -f - -n Bad_Name | --namespace=Bad_Name: no namespace can be called so: use up to",
-        "render -f - --image= | --image=: no image can be called so: write a name such as",
+        "render -f - -n Bad_Name | --namespace=Bad_Name: not the name of a namespace: use up to",
+        "render -f - --image= | --image=: not an image name: write a name such as",
         "diff | say which resource: write -f and a file or directory, or -f - for standard input",
         "diff --bogus | there is no flag --bogus; see pmem-csi diff --help",
         "diff r.yaml | \"r.yaml\" is one argument too many: write -f before each file; see pmem-csi"
             + " diff --help",
-        "diff -f ../deploy/samples/pmem-csi.yaml -n Bad_Name | --namespace=Bad_Name: no namespace",
-        "diff -f ../deploy/samples/pmem-csi.yaml --image= | --image=: no image can be called so",
+        "diff -f ../deploy/samples/pmem-csi.yaml -n Bad_Name | --namespace=Bad_Name: not the name"
+            + " of",
+        "diff -f ../deploy/samples/pmem-csi.yaml --image= | --image=: not an image name",
       })
   void aWrongCommandLineIsOneLineAndExitCodeTwo(String line, String message) {
     assertThat(run(line)).isEqualTo(2);
@@ -158,7 +160,7 @@ class ProgramTest {
         .hasLineCount(1);
   }
 
-  /** Whoever calls them names it by the same variable. */
+  /** Callers name it by the same variable. */
   static Stream<String> thoseThatTalkToACluster() {
     return Stream.of(
         "operator -v=0 -image=i",
@@ -209,6 +211,9 @@ class ProgramTest {
                 + " file with --kubeconfig or KUBECONFIG\n");
 
     assertRefused(command, mistakes);
+    assertRefused(
+        command,
+        Map.of("/dev/zero", " cannot be read: it is larger than 16 MiB; name another file\n"));
   }
 
   /** A client would go on, and look for a server by a name that only pods know. */
@@ -224,10 +229,10 @@ class ProgramTest {
                 + " file with --kubeconfig or KUBECONFIG\n");
   }
 
-  /** A client would go on, with the cluster of a pod that it is not in, or as nobody. */
+  /** A client would go on, with the cluster of a pod that it is not in, or without an identity. */
   @ParameterizedTest
   @MethodSource("thoseThatTalkToACluster")
-  void aKubeconfigThatNamesNoClusterOrNobodyIsRefused(String command, @TempDir Path directory)
+  void aKubeconfigWithoutClusterOrUserIsRefused(String command, @TempDir Path directory)
       throws Exception {
     String good = Files.readString(kubeconfig(directory, "https://127.0.0.1:1", ""));
     Map<String, String> mistakes = new HashMap<>();
@@ -352,7 +357,7 @@ class ProgramTest {
         .hasLineCount(1);
   }
 
-  /** As of {@code --kubeconfig <(make-one)}: what has been read from it is gone. */
+  /** As of {@code --kubeconfig <(make-one)}: it can be read only once. */
   @ParameterizedTest
   @CsvSource({"operator -v=0 -image=i,1", "diff -f ../deploy/samples/pmem-csi.yaml,2"})
   void aKubeconfigMayComeOutOfAPipe(String command, int code, @TempDir Path directory)
@@ -407,7 +412,9 @@ class ProgramTest {
             .formatted(server, more));
   }
 
-  /** Of all releases, so that no deployment has to change its arguments before it can try ours. */
+  /**
+   * Of all releases, so that no deployment has to change its arguments before it can try this one.
+   */
   @ParameterizedTest
   @ValueSource(
       strings = {
@@ -508,7 +515,8 @@ class ProgramTest {
             diff + "--kubeconfig=/no/such",
             "kubeconfig /no/such does not exist: name another",
             diff + "--config=/no/such",
-            "configuration file /no/such cannot be read: no such file or directory; correct --config",
+            "configuration file /no/such cannot be read: no such file or directory; correct"
+                + " --config",
             diff + "--kubeconfig=" + kubeconfig(directory, "http://127.0.0.1:1", ""),
             "the API server http://127.0.0.1:1/ refuses or cannot be reached: no connection;"
                 + " check");
@@ -538,8 +546,8 @@ class ProgramTest {
     assertThat(run("operator --config=/no/such")).isEqualTo(1);
     assertThat(err())
         .isEqualTo(
-            "pmem-csi: configuration file /no/such cannot be read: no such file or directory; correct"
-                + " --config or leave it out\n");
+            "pmem-csi: configuration file /no/such cannot be read: no such file or directory;"
+                + " correct --config or leave it out\n");
   }
 
   @ParameterizedTest

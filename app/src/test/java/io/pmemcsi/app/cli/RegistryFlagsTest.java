@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.pmemcsi.app.settings.DriverProgramSettings;
 import io.pmemcsi.base.error.UsageException;
 import io.pmemcsi.driver.registry.CentralSettings;
+import io.pmemcsi.driver.registry.NodeInventory;
 import io.pmemcsi.driver.registry.NodeRegistrySettings;
 import io.pmemcsi.driver.registry.TcpEndpoint;
 import io.pmemcsi.driver.registry.tls.TlsFiles;
@@ -75,7 +76,7 @@ class RegistryFlagsTest {
     set("--mode=controller --registryEndpoint=tcp://0.0.0.0:10000 --deviceManager=direct" + TLS);
 
     assertThat(registry.isCentral(settings())).isTrue();
-    CentralSettings central = registry.controller(settings(), controller);
+    CentralSettings central = registry.controller(settings(), controller, NodeInventory.NONE);
     assertThat(central.registry()).isEqualTo(new TcpEndpoint("0.0.0.0", 10000));
     assertThat(central.server()).isEqualTo(OWN);
     assertThat(central.client()).isEqualTo(OWN);
@@ -102,7 +103,7 @@ class RegistryFlagsTest {
     set("--mode=controller --registryEndpoint=tcp://0.0.0.0:10000 " + flag + TLS);
 
     assertThatExceptionOfType(UsageException.class)
-        .isThrownBy(() -> registry.controller(settings(), controller))
+        .isThrownBy(() -> registry.controller(settings(), controller, NodeInventory.NONE))
         .withMessageContaining("run the scheduler extender as a process of its own");
   }
 

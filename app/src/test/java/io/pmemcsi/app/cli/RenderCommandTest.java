@@ -103,7 +103,7 @@ class RenderCommandTest {
   void aNamespaceThatCannotBeIsRefused(String name) {
     assertThat(run("render", "-f", "-", "-n", name)).isEqualTo(2);
     assertThat(err())
-        .startsWith("pmem-csi: --namespace=%s: no namespace can be called so".formatted(name))
+        .startsWith("pmem-csi: --namespace=%s: not the name of a namespace".formatted(name))
         .hasLineCount(1);
   }
 
@@ -112,7 +112,7 @@ class RenderCommandTest {
   void anImageThatCannotBeIsRefused(String name) {
     assertThat(run("render", "-f", "-", "--image", name)).isEqualTo(2);
     assertThat(err())
-        .startsWith("pmem-csi: --image=%s: no image can be called so".formatted(name))
+        .startsWith("pmem-csi: --image=%s: not an image name".formatted(name))
         .hasLineCount(1);
   }
 
@@ -145,7 +145,7 @@ class RenderCommandTest {
   }
 
   @Test
-  void filesOfAFolderAreRenderedInTheOrderOfTheirNames() throws Exception {
+  void filesOfADirectoryAreRenderedInTheOrderOfTheirNames() throws Exception {
     for (String name : List.of("20.yml", "10.yaml", "30.json", "5.yaml")) {
       Files.writeString(directory.resolve(name), MINIMAL.formatted("n" + name));
     }
@@ -156,7 +156,8 @@ class RenderCommandTest {
 
     assertThat(run("render", "-f", directory.toString())).as(err()).isZero();
 
-    assertThat(out().lines().filter(line -> line.matches("  name: n\\d+-.*-node")))
+    // the DaemonSet and the NetworkPolicy of each
+    assertThat(out().lines().filter(line -> line.matches("  name: n\\d+-.*-node")).distinct())
         .containsExactly(
             "  name: n10-yaml-node",
             "  name: n20-yml-node",
@@ -166,7 +167,7 @@ class RenderCommandTest {
   }
 
   @Test
-  void aWrongFileOfAFolderIsNamedAndNothingIsPrinted() throws Exception {
+  void aWrongFileOfADirectoryIsNamedAndNothingIsPrinted() throws Exception {
     Files.writeString(directory.resolve("a.yaml"), MINIMAL.formatted("a.example.org"));
     Path wrong = Files.writeString(directory.resolve("pod.yaml"), "apiVersion: v1\nkind: Pod\n");
 
@@ -264,6 +265,49 @@ class RenderCommandTest {
             ", document 1:"
                 + " spec.storageClassTemplates[0].allowedTopologies[0].matchLabelExpressions:"
                 + " \"3\": must be a list\n");
+  }
+
+  @Test
+  void anUnknownFieldOfAPodTemplateIsNamed() throws Exception {
+    String content =
+        """
+        apiVersion: csidriver.storage.openshift.io/v1alpha1
+        kind: CSIDriverDeployment
+        metadata: {name: a}
+        spec:
+          driverName: a
+          driverSocket: /a/b
+          driverPerNodeTemplate:
+            spec: {containers: [{name: x, imagePolicy: Always, securityContext: {privileged: true}}]}
+          driverControllerTemplate:
+            metadata: {label: {a: b}}
+            spec: {containers: [{name: x, resources: {limits: {cpu: 1, example.com/any: 2}}}]}
+        """;
+
+    assertThat(render(content)).isEqualTo(1);
+    assertThat(err())
+        .contains("spec.driverPerNodeTemplate.spec.containers[0].imagePolicy: is not a field")
+        .contains("spec.driverControllerTemplate.metadata.label: is not a field")
+        .doesNotContain("limits");
+  }
+
+  @Test
+  void anUnknownFieldOfComputeResourcesIsNamed() throws Exception {
+    String content =
+        """
+        apiVersion: pmem-csi.intel.com/v1beta1
+        kind: PmemCSIDeployment
+        metadata: {name: a}
+        spec:
+          nodeResources: {request: {memory: 100Mi}}
+          sidecars: {resizer: {resources: {limits: {cpu: 1, example.com/any: 2}, limit: {cpu: 1}}}}
+        """;
+
+    assertThat(render(content)).isEqualTo(1);
+    assertThat(err())
+        .contains("spec.nodeResources.request: is not a field")
+        .contains("spec.sidecars.resizer.resources.limit: is not a field")
+        .doesNotContain("limits");
   }
 
   @Test

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class ResourceFileTest {
 
   @Test
-  void aFileOfSomebodyElseIsToldFromABrokenDisk() {
+  void missingPermissionsAreDistinguishedFromIoErrors() {
     // root may read everything, so that no real file shows the first one everywhere
     assertThat(ResourceFile.reason(new AccessDeniedException("/p")))
         .startsWith("permission denied; run as a user who may read it");

@@ -18,7 +18,7 @@ final class JsonLineEncoder extends EncoderBase<ILoggingEvent> {
   public byte[] encode(ILoggingEvent event) {
     StringBuilder json = new StringBuilder(200);
     json.append("{\"ts\":").append(seconds(event));
-    appendText(json.append(",\"caller\":"), caller(event));
+    appendText(json.append(",\"caller\":"), caller());
     appendText(json.append(",\"msg\":"), event.getFormattedMessage());
     switch (event.getLevel().toInt()) {
       case Level.ERROR_INT -> json.append(",\"severity\":\"error\"");
@@ -39,8 +39,8 @@ final class JsonLineEncoder extends EncoderBase<ILoggingEvent> {
     return String.format(Locale.ROOT, "%d.%06d", time.getEpochSecond(), time.getNano() / 1000);
   }
 
-  private static String caller(ILoggingEvent event) {
-    StackTraceElement caller = KeyValues.caller(event);
+  private static String caller() {
+    StackTraceElement caller = KeyValues.caller();
     String[] packages = caller.getClassName().split("\\.", -1);
     String directory = packages.length < 2 ? "" : packages[packages.length - 2] + "/";
     return directory + caller.getFileName() + ":" + caller.getLineNumber();

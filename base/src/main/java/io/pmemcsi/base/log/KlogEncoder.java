@@ -15,21 +15,21 @@ import java.util.Locale;
 final class KlogEncoder extends EncoderBase<ILoggingEvent> {
 
   private final DateTimeFormatter time;
-  private final long processId;
+  private final String process;
 
   KlogEncoder(ZoneId zone, long processId) {
     this.time = DateTimeFormatter.ofPattern("MMdd HH:mm:ss.SSSSSS", Locale.ROOT).withZone(zone);
-    this.processId = processId;
+    this.process = String.format(Locale.ROOT, " %7d ", processId);
   }
 
   @Override
   public byte[] encode(ILoggingEvent event) {
-    StackTraceElement caller = KeyValues.caller(event);
+    StackTraceElement caller = KeyValues.caller();
     StringBuilder line = new StringBuilder(160);
     Instant instant = event.getInstant();
     line.append(letter(event.getLevel()));
     time.formatTo(instant == null ? Instant.ofEpochMilli(event.getTimeStamp()) : instant, line);
-    line.append(String.format(Locale.ROOT, " %7d ", processId));
+    line.append(process);
     line.append(caller.getFileName()).append(':').append(caller.getLineNumber()).append("] ");
     line.append(escapeLineBreaks(event.getFormattedMessage()));
     KeyValues.of(event).forEach((key, value) -> appendPair(line, key, value));

@@ -28,6 +28,7 @@ public final class Logging {
   /** Sends all logging to a stream from now on. */
   public static void configure(LogFormat format, Verbosity verbosity, OutputStream out) {
     configure((LoggerContext) LoggerFactory.getILoggerFactory(), format, verbosity, out);
+    JulBridge.install();
   }
 
   static void configure(

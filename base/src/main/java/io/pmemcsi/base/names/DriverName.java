@@ -28,7 +28,7 @@ public record DriverName(String value) {
     }
   }
 
-  /** Whether a driver can be called so. */
+  /** Whether a driver can have this name. */
   public static boolean isAllowed(String value) {
     return value.length() <= MAX_LENGTH && ALLOWED.matcher(value).matches();
   }
@@ -46,6 +46,11 @@ public record DriverName(String value) {
   /** The label by which an administrator requests the conversion of a node's raw namespaces. */
   public String convertLabel() {
     return value + "/convert-raw-namespaces";
+  }
+
+  /** The key of the taint that the driver removes from its node when it is ready. */
+  public String startupTaint() {
+    return value + "/agent-not-ready";
   }
 
   @Override

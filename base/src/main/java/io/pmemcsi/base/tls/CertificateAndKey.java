@@ -3,6 +3,7 @@ package io.pmemcsi.base.tls;
 import io.pmemcsi.base.error.Reason;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,6 +26,10 @@ public record CertificateAndKey(List<X509Certificate> chain, PrivateKey key) {
   private static final Pattern KEY =
       Pattern.compile(
           "-----BEGIN (?<type>[A-Z ]*)PRIVATE KEY-----(?<content>[^-]+)-----END", Pattern.DOTALL);
+
+  /** As much as a secret can hold. */
+  private static final int MOST_BYTES = 1 << 20;
+
   private static final byte[] PROBE =
       "signed to compare key and certificate".getBytes(StandardCharsets.US_ASCII);
 
@@ -87,9 +92,14 @@ public record CertificateAndKey(List<X509Certificate> chain, PrivateKey key) {
     }
   }
 
-  private static byte[] content(Path file) throws IOException {
-    try {
-      return Files.readAllBytes(file);
+  /** The content of a file with certificates or a key; fails with one line that names the file. */
+  public static byte[] content(Path file) throws IOException {
+    try (InputStream in = Files.newInputStream(file)) {
+      byte[] bytes = in.readNBytes(MOST_BYTES + 1);
+      if (bytes.length > MOST_BYTES) {
+        throw new IOException("it is larger than %d KiB".formatted(MOST_BYTES / 1024));
+      }
+      return bytes;
     } catch (IOException e) {
       throw new IOException("cannot read %s: %s".formatted(file, Reason.of(e)), e);
     }

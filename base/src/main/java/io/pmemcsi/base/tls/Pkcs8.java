@@ -8,7 +8,7 @@ import java.security.PublicKey;
  * Puts keys in the older formats of OpenSSL and cfssl, PKCS#1 and SEC1, into PKCS#8, which is the
  * only one that the JDK reads: the same bytes with the algorithm in front (RFC 5208, section 5).
  */
-public final class Pkcs8 {
+final class Pkcs8 {
 
   private static final int SEQUENCE = 0x30;
   private static final int OCTET_STRING = 0x04;
@@ -21,7 +21,7 @@ public final class Pkcs8 {
    *
    * @param certified the public key that belongs to it, which names the same algorithm
    */
-  public static byte[] wrap(byte[] key, PublicKey certified) {
+  static byte[] wrap(byte[] key, PublicKey certified) {
     var content = new ByteArrayOutputStream();
     content.writeBytes(VERSION_0);
     content.writeBytes(algorithm(certified));

@@ -57,13 +57,13 @@ class ReasonTest {
 
   @ParameterizedTest
   @MethodSource("otherFailures")
-  void theBottomOfAFailureIsTold(Exception bottom, String reason) {
+  void theRootCauseIsReported(Exception bottom, String reason) {
     assertThat(Reason.of(new UncheckedIOException(new IOException("call failed", bottom))))
         .isEqualTo(reason);
   }
 
   @Test
-  void theFileIsToldToWhomeverCannotKnowIt() {
+  void theFileIsNamedWhereTheCallerDoesNotKnowIt() {
     Exception gone = new NoSuchFileException("/x");
 
     assertThat(Reason.withFile(new IllegalStateException("call failed", gone)))

@@ -75,7 +75,7 @@ class HttpEndpointTest {
   }
 
   @Test
-  void theLogTellsThePortThatTheSystemChose() {
+  void thePortChosenByTheSystemIsLogged() {
     assertThat(log.toString(StandardCharsets.UTF_8))
         .containsOnlyOnce(
             "Prometheus endpoint started. endpoint=\"http://127.0.0.1:%d/metrics\"\n"

@@ -9,6 +9,8 @@ import java.io.FilterOutputStream;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -69,6 +71,23 @@ class LoggingTest {
         .contains("\"stacktrace\":\"java.lang.IllegalStateException: no region\\n");
   }
 
+  /** JOSDK cannot start to lead when its executors have been shut down. */
+  @Test
+  void anElectionThatIsWonDuringTheShutdownIsNoError() {
+    Logging.configure(LogFormat.TEXT, Verbosity.PRODUCTION, out);
+
+    Logger election =
+        LoggerFactory.getLogger(
+            "io.fabric8.kubernetes.client.extended.leaderelection.LeaderElector");
+    election.error(
+        "Exception during leader election",
+        new CompletionException(new RejectedExecutionException("shut down")));
+    assertThat(written()).isEmpty();
+
+    election.error("Exception during leader election", new IllegalStateException("other"));
+    assertThat(written()).contains("IllegalStateException: other");
+  }
+
   @Test
   void warningsCarryTheReasonOnly() {
     Logging.configure(LogFormat.TEXT, Verbosity.PRODUCTION, out);
@@ -119,7 +138,7 @@ class LoggingTest {
 
   @ParameterizedTest
   @CsvSource({"0,false", "3,false", "5,true"})
-  void aWatchThatStopsIsNotToldTwice(int verbosity, boolean shown) {
+  void aStoppedWatchIsLoggedOnce(int verbosity, boolean shown) {
     Logging.configure(LogFormat.TEXT, new Verbosity(verbosity), out);
     Logger watch =
         LoggerFactory.getLogger("io.fabric8.kubernetes.client.informers.impl.cache.Reflector");
@@ -129,6 +148,21 @@ class LoggingTest {
 
     assertThat(written().contains("will stop")).isEqualTo(shown);
     assertThat(written()).contains("will retry");
+  }
+
+  /** The operator reports each of them itself, in one line. */
+  @ParameterizedTest
+  @CsvSource({"0,false", "3,false", "5,true"})
+  void failedReconciliationsAreNotReportedTwice(int verbosity, boolean shown) {
+    Logging.configure(LogFormat.TEXT, new Verbosity(verbosity), out);
+
+    Logger events =
+        LoggerFactory.getLogger("io.javaoperatorsdk.operator.processing.event.EventProcessor");
+    events.warn("Uncaught error during event processing", new IllegalStateException("forbidden"));
+    events.warn("No resource found, this indicates issue with implementation.");
+
+    assertThat(written().contains("Uncaught")).isEqualTo(shown);
+    assertThat(written()).contains("No resource found");
   }
 
   @Test

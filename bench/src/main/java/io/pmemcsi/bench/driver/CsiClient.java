@@ -8,11 +8,13 @@ import csi.v1.CreateVolumeRequest;
 import csi.v1.DeleteVolumeRequest;
 import csi.v1.GetPluginInfoRequest;
 import csi.v1.IdentityGrpc;
+import csi.v1.NodeExpandVolumeRequest;
 import csi.v1.NodeGrpc;
 import csi.v1.NodePublishVolumeRequest;
 import csi.v1.NodeStageVolumeRequest;
 import csi.v1.NodeUnpublishVolumeRequest;
 import csi.v1.NodeUnstageVolumeRequest;
+import csi.v1.ProbeRequest;
 import csi.v1.Volume;
 import csi.v1.VolumeCapability;
 import io.grpc.ManagedChannel;
@@ -67,6 +69,18 @@ final class CsiClient implements AutoCloseable {
     }
   }
 
+  void probe() {
+    boolean ready =
+        IdentityGrpc.newBlockingStub(channel)
+            .withDeadlineAfter(CALL_SECONDS, SECONDS)
+            .probe(ProbeRequest.getDefaultInstance())
+            .getReady()
+            .getValue();
+    if (!ready) {
+      throw new IllegalStateException("the driver is not ready");
+    }
+  }
+
   ControllerGrpc.ControllerBlockingStub controller() {
     return ControllerGrpc.newBlockingStub(channel).withDeadlineAfter(CALL_SECONDS, SECONDS);
   }
@@ -106,6 +120,16 @@ final class CsiClient implements AutoCloseable {
                 .setTargetPath(target)
                 .setVolumeCapability(ext4())
                 .putAllVolumeContext(volume.getVolumeContextMap())
+                .build());
+  }
+
+  void expand(Volume volume, String path, long bytes) {
+    node()
+        .nodeExpandVolume(
+            NodeExpandVolumeRequest.newBuilder()
+                .setVolumeId(volume.getVolumeId())
+                .setVolumePath(path)
+                .setCapacityRange(CapacityRange.newBuilder().setRequiredBytes(bytes))
                 .build());
   }
 

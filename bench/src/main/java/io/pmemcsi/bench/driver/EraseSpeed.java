@@ -46,20 +46,21 @@ public final class EraseSpeed implements Benchmark {
   }
 
   private List<Figure> measure(Path device) throws Exception {
-    Samples ours = new Samples();
+    Samples eraserTimes = new Samples();
     Samples dd = new Samples();
     Eraser eraser = new Eraser((_, _, _) -> {});
     for (int round = 0; round <= ROUNDS; round++) {
       boolean warmUp = round == 0;
       (warmUp ? new Samples() : dd).time(() -> byHand(device));
-      (warmUp ? new Samples() : ours).time(() -> eraser.erase(new Device(VOLUME, device, SIZE)));
+      (warmUp ? new Samples() : eraserTimes)
+          .time(() -> eraser.erase(new Device(VOLUME, device, SIZE)));
     }
     System.out.printf(
         "  erase %.0f MiB/s, dd %.0f MiB/s%n",
-        (SIZE >> 20) / ours.median(), (SIZE >> 20) / dd.median());
+        (SIZE >> 20) / eraserTimes.median(), (SIZE >> 20) / dd.median());
     return List.of(
         Figure.atLeast(
-            0.9, "speed of erase / dd with direct I/O", dd.median() / ours.median(), ""));
+            0.9, "speed of erase / dd with direct I/O", dd.median() / eraserTimes.median(), ""));
   }
 
   private void byHand(Path device) {

@@ -43,45 +43,50 @@ public final class FileByHand implements Benchmark {
 
   @Override
   public List<Figure> measure() throws Exception {
-    Path empty = NodeProcess.newDirectory();
-    Path full = NodeProcess.newDirectory();
-    Path byHand = Files.createDirectory(empty.resolve("by-hand"));
-    try (NodeProcess few = NodeProcess.start(empty);
-        NodeProcess many = NodeProcess.start(full)) {
-      List<Volume> others = new ArrayList<>();
-      for (int i = 0; i < MANY; i++) {
-        others.add(many.csi().create("other-" + i, SIZE));
-      }
+    Path directory = NodeProcess.newDirectory();
+    Path byHand = Files.createDirectory(directory.resolve("by-hand"));
+    try (NodeProcess node = NodeProcess.start(directory)) {
       for (int i = 0; i < WARM_UP; i++) {
-        life(few);
-        life(many);
+        life(node);
       }
-      Samples ours = new Samples();
-      Samples oursOfMany = new Samples();
+      Samples driver = new Samples();
       Samples commands = new Samples();
       for (int round = 0; round < ROUNDS; round++) {
-        ours.time(() -> life(few));
+        driver.time(() -> life(node));
         commands.time(() -> run(byHand));
-        oursOfMany.time(() -> life(many));
       }
-      others.forEach(many.csi()::delete);
+      List<Volume> others = new ArrayList<>();
+      for (int i = 0; i < MANY; i++) {
+        others.add(node.csi().create("other-" + i, SIZE));
+      }
+      Samples withMany = new Samples();
+      times(withMany, node);
+      others.forEach(node.csi()::delete);
+      // after as well as before: the machine may become slower or faster
+      Samples withNone = driver.copy();
+      times(withNone, node);
       System.out.printf(
           "  driver %.1f ms, with %d other volumes %.1f ms, commands %.1f ms%n",
-          ours.median() * 1e3, MANY, oursOfMany.median() * 1e3, commands.median() * 1e3);
+          driver.median() * 1e3, MANY, withMany.median() * 1e3, commands.median() * 1e3);
       return List.of(
           Figure.atMost(
               1.5,
               "life of a volume in mode file / by hand",
-              ours.median() / commands.median(),
+              driver.median() / commands.median(),
               ""),
           Figure.atMost(
               1.15,
-              "life with %d other volumes / with none".formatted(MANY),
-              oursOfMany.median() / ours.median(),
+              "life with %d other volumes on the node / with none".formatted(MANY),
+              withMany.median() / withNone.median(),
               ""));
     } finally {
-      NodeProcess.remove(empty);
-      NodeProcess.remove(full);
+      NodeProcess.remove(directory);
+    }
+  }
+
+  private static void times(Samples samples, NodeProcess node) throws Exception {
+    for (int round = 0; round < ROUNDS; round++) {
+      samples.time(() -> life(node));
     }
   }
 

@@ -2,10 +2,10 @@ package io.pmemcsi.bench.driver;
 
 import csi.v1.GetCapacityRequest;
 import csi.v1.Volume;
+import io.pmemcsi.base.tls.PeerRole;
 import io.pmemcsi.bench.Benchmark;
 import io.pmemcsi.bench.Figure;
 import io.pmemcsi.bench.Samples;
-import io.pmemcsi.driver.registry.tls.PeerRole;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -29,32 +29,56 @@ public final class ForwardedCreates implements Benchmark {
     Path central = Files.createDirectory(directory.resolve("central"));
     CentralFiles files = CentralFiles.create(directory);
     try (NodeProcess controller = NodeProcess.start(central, files.controllerFlags());
-        NodeProcess node =
-            NodeProcess.start(directory, files.flags("-mode=node", PeerRole.NODE_CONTROLLER))) {
-      while (controller
-              .csi()
-              .controller()
-              .getCapacity(GetCapacityRequest.getDefaultInstance())
-              .getAvailableCapacity()
-          == 0) {
-        Thread.sleep(50);
+        NodeProcess node = startNode(directory, "node-1", files)) {
+      double alone = awaitCapacity(controller, 0);
+      Figure forwarded =
+          compare("forwarded CreateVolume, more than the local one", node, controller);
+      // without a topology, as with immediate binding, all nodes are asked for their capacity
+      try (NodeProcess _ = startNode(directory, "node-2", files);
+          NodeProcess _ = startNode(directory, "node-3", files)) {
+        awaitCapacity(controller, 2 * alone);
+        return List.of(
+            forwarded, compare("the same with a choice of three nodes", node, controller));
       }
-      Samples local = new Samples();
-      Samples forwarded = new Samples();
-      for (int i = 0; i < WARM_UP + VOLUMES; i++) {
-        boolean warmUp = i < WARM_UP;
-        run(node.csi(), "local-" + i, warmUp ? new Samples() : local);
-        run(controller.csi(), "forwarded-" + i, warmUp ? new Samples() : forwarded);
-      }
-      return List.of(
-          Figure.atMost(
-              5,
-              "forwarded CreateVolume, more than the local one",
-              (forwarded.median() - local.median()) * 1000,
-              "ms"));
     } finally {
       NodeProcess.remove(directory);
     }
+  }
+
+  private static NodeProcess startNode(Path directory, String name, CentralFiles files)
+      throws Exception {
+    return NodeProcess.start(
+        Files.createDirectory(directory.resolve(name)),
+        name,
+        files.flags("-mode=node", PeerRole.NODE_CONTROLLER));
+  }
+
+  /** Waits until the registered nodes have more than this together. */
+  private static double awaitCapacity(NodeProcess controller, double more) throws Exception {
+    while (true) {
+      double capacity =
+          controller
+              .csi()
+              .controller()
+              .getCapacity(GetCapacityRequest.getDefaultInstance())
+              .getAvailableCapacity();
+      if (capacity > more) {
+        return capacity;
+      }
+      Thread.sleep(50);
+    }
+  }
+
+  private static Figure compare(String what, NodeProcess node, NodeProcess controller)
+      throws Exception {
+    Samples local = new Samples();
+    Samples forwarded = new Samples();
+    for (int i = 0; i < WARM_UP + VOLUMES; i++) {
+      boolean warmUp = i < WARM_UP;
+      run(node.csi(), "local-" + i, warmUp ? new Samples() : local);
+      run(controller.csi(), "forwarded-" + i, warmUp ? new Samples() : forwarded);
+    }
+    return Figure.atMost(5, what, (forwarded.median() - local.median()) * 1000, "ms");
   }
 
   private static void run(CsiClient csi, String name, Samples times) throws Exception {

@@ -37,7 +37,7 @@ public final class ManyVolumes implements Benchmark {
   public List<Figure> measure() throws Exception {
     Path directory = NodeProcess.newDirectory();
     try {
-      fill(directory.resolve("state"));
+      fill(directory.resolve("state"), VOLUMES);
       try (NodeProcess node = NodeProcess.start(directory)) {
         CsiClient csi = node.csi();
         return List.of(
@@ -79,10 +79,10 @@ public final class ManyVolumes implements Benchmark {
   }
 
   /** What so many calls of CreateVolume leave behind after a reboot. */
-  private static void fill(Path state) throws Exception {
+  static void fill(Path state, int volumes) throws Exception {
     Ledger ledger = Ledger.open(state, new DurableFiles());
     Path devices = Files.createDirectory(state.resolve("devices"));
-    for (int i = 0; i < VOLUMES; i++) {
+    for (int i = 0; i < volumes; i++) {
       String name = "pvc-" + i;
       VolumeId id = VolumeId.fromName(name);
       ledger.add(

@@ -38,11 +38,15 @@ final class NodeProcess implements AutoCloseable {
 
   /** The same with these flags, beside those that every process has. */
   static NodeProcess start(Path directory, List<String> flags) throws Exception {
+    return start(directory, "bench", flags);
+  }
+
+  static NodeProcess start(Path directory, String nodeId, List<String> flags) throws Exception {
     Path socket = directory.resolve("csi.sock");
     List<String> command = new ArrayList<>();
     command.add("bin/pmem-csi-driver");
     command.addAll(flags);
-    command.add("-nodeid=bench");
+    command.add("-nodeid=" + nodeId);
     command.add("-metricsListen=127.0.0.1:0");
     command.add("-endpoint=unix://" + socket);
     command.add("-statePath=" + directory.resolve("state"));
@@ -52,7 +56,7 @@ final class NodeProcess implements AutoCloseable {
             .redirectOutput(directory.resolve("driver.log").toFile())
             .start();
     long deadline = System.nanoTime() + START.toNanos();
-    // asking by gRPC while nobody listens would make the client wait before it tries again
+    // a gRPC call before the driver listens would make the client wait before it tries again
     while (!Files.exists(socket)) {
       if (!process.isAlive() || System.nanoTime() > deadline) {
         process.destroyForcibly();
@@ -82,8 +86,17 @@ final class NodeProcess implements AutoCloseable {
 
   /** The memory that the process has in RAM. */
   double residentMiB() throws IOException {
+    return statusMiB("VmRSS:");
+  }
+
+  /** The part of it that no file backs: heap, compiled code, stacks and the like. */
+  double anonymousMiB() throws IOException {
+    return statusMiB("RssAnon:");
+  }
+
+  private double statusMiB(String field) throws IOException {
     return Files.readAllLines(Path.of("/proc", Long.toString(process.pid()), "status")).stream()
-            .filter(line -> line.startsWith("VmRSS:"))
+            .filter(line -> line.startsWith(field))
             .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")))
             .findFirst()
             .orElseThrow()

@@ -71,7 +71,7 @@ final class Arrivals implements AutoCloseable {
   }
 
   /**
-   * Waits until an object was made again.
+   * Waits until an object was recreated.
    *
    * @param since when it was deleted
    */
@@ -81,7 +81,7 @@ final class Arrivals implements AutoCloseable {
     while ((at = seen.get(key(object))) == null || at < since) {
       if (System.nanoTime() > deadline) {
         throw new IllegalStateException(
-            "%s was not made again within %d s".formatted(key(object), limit.toSeconds()));
+            "%s was not recreated within %d s".formatted(key(object), limit.toSeconds()));
       }
       Thread.sleep(POLL_MILLIS);
     }

@@ -16,6 +16,7 @@ import io.pmemcsi.operator.tools.render.Rendering;
 import io.pmemcsi.testbed.kubernetes.Cluster;
 import io.pmemcsi.testbed.kubernetes.Definitions;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -80,12 +81,19 @@ public final class OperatorBenchmark implements Benchmark {
     List<Figure> figures() throws Exception {
       var figures = new ArrayList<Figure>();
       try (var arrivals = new Arrivals(client, objects(resource("any.example.com")))) {
+        var ready = new ArrayList<Double>();
         var cold = new ArrayList<Double>();
+        var resident = new ArrayList<Double>();
         for (int i = 0; i < COLD; i++) {
-          try (var _ = OperatorProcess.start(sandbox, kubeconfig)) {
+          try (var operator = OperatorProcess.start(sandbox, kubeconfig)) {
+            ready.add(operator.secondsUntilReady());
             cold.add(untilLastObject(arrivals));
+            resident.add(residentAfterAWhile(operator));
+            removeAll();
           }
         }
+        figures.add(Figure.atMost(1.5, "start to ready", median(ready), "s"));
+        figures.add(Figure.atMost(120, "resident with one resource", median(resident), "MiB"));
         figures.add(
             Figure.atMost(
                 1.5, "creation to last object, operator just started", median(cold), "s"));
@@ -107,9 +115,9 @@ public final class OperatorBenchmark implements Benchmark {
         warm.add(untilLastObject(arrivals));
       }
       figures.add(
-          Figure.atMost(300, "creation to last object, warm, median", median(warm) * 1000, "ms"));
+          Figure.atMost(100, "creation to last object, warm, median", median(warm) * 1000, "ms"));
       figures.add(
-          Figure.atMost(1, "deleted object to made again, slowest kind", mend(arrivals), "s"));
+          Figure.atMost(1, "deleted object to recreated, slowest kind", recreation(arrivals), "s"));
       removeAll();
       figures.add(Figure.atMost(60, "%d resources settle".formatted(MANY), settleMany(), "s"));
       figures.add(
@@ -124,20 +132,29 @@ public final class OperatorBenchmark implements Benchmark {
               "writes in an idle minute with %d resources, besides the lease".formatted(MANY),
               idleWrites(),
               ""));
-      System.out.printf("(the whole process is %.0f MB big)%n", operator.resident());
+      figures.add(
+          Figure.atMost(
+              200, "resident with %d resources".formatted(MANY), operator.resident(), "MiB"));
       return figures;
+    }
+
+    /** After the garbage of the start was returned to the system. */
+    private static double residentAfterAWhile(OperatorProcess operator)
+        throws IOException, InterruptedException {
+      TimeUnit.SECONDS.sleep(10);
+      return operator.resident();
     }
 
     private double untilLastObject(Arrivals arrivals) throws InterruptedException {
       PmemCSIDeployment resource = resource("bench-%d.example.com".formatted(made++));
-      List<HasMetadata> wanted = objects(resource);
+      List<HasMetadata> desired = objects(resource);
       long start = System.nanoTime();
       client.resource(resource).create();
-      return (arrivals.awaitAll(wanted, LIMIT) - start) / 1e9;
+      return (arrivals.awaitAll(desired, LIMIT) - start) / 1e9;
     }
 
     /** Every object of one resource, one after the other. */
-    private double mend(Arrivals arrivals) throws InterruptedException {
+    private double recreation(Arrivals arrivals) throws InterruptedException {
       PmemCSIDeployment resource = resource("bench-%d.example.com".formatted(made++));
       List<HasMetadata> objects = objects(resource);
       client.resource(resource).create();

@@ -32,9 +32,11 @@ final class OperatorProcess implements AutoCloseable {
   private static final double KIB_PER_MB = 1_000_000 / 1024.0;
 
   private final ChildProcess process;
+  private final double secondsUntilReady;
 
-  private OperatorProcess(ChildProcess process) {
+  private OperatorProcess(ChildProcess process, double secondsUntilReady) {
     this.process = process;
+    this.secondsUntilReady = secondsUntilReady;
   }
 
   /** Returns when it says that it is ready, and leads. */
@@ -44,6 +46,7 @@ final class OperatorProcess implements AutoCloseable {
       port = free.getLocalPort();
     }
     Path log = Files.createTempFile("pmem-csi-operator-", ".log");
+    long start = System.nanoTime();
     var process =
         ChildProcess.start(
             "operator",
@@ -57,11 +60,18 @@ final class OperatorProcess implements AutoCloseable {
                 "--leader-election",
                 "--metrics-addr=127.0.0.1:" + port),
             Map.of("WATCH_NAMESPACE", sandbox.namespace()));
-    process.awaitReady(LIMIT, () -> isReady(port) && leads(sandbox));
-    return new OperatorProcess(process);
+    process.awaitReady(LIMIT, () -> isReady(port));
+    double seconds = (System.nanoTime() - start) / 1e9;
+    process.awaitReady(LIMIT, () -> leads(sandbox));
+    return new OperatorProcess(process, seconds);
   }
 
-  /** Each gives the lease back when it ends, so whoever holds it is this one. */
+  /** From its start until it says that it is ready; watches are synchronized then. */
+  double secondsUntilReady() {
+    return secondsUntilReady;
+  }
+
+  /** Each replica releases the lease when it ends, so the holder is this one. */
   private static boolean leads(Sandbox sandbox) {
     Lease lease =
         sandbox
@@ -86,14 +96,14 @@ final class OperatorProcess implements AutoCloseable {
     return heap(2);
   }
 
-  /** All memory of the process, in MB. */
+  /** All memory of the process, in MiB. */
   double resident() throws IOException {
     String line =
         Files.readAllLines(Path.of("/proc/%d/status".formatted(process.pid()))).stream()
             .filter(text -> text.startsWith("VmRSS:"))
             .findFirst()
             .orElseThrow(() -> new IOException("no VmRSS of process " + process.pid()));
-    return Double.parseDouble(line.replaceAll("\\D", "")) / KIB_PER_MB;
+    return Double.parseDouble(line.replaceAll("\\D", "")) / 1024;
   }
 
   @Override

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * How many writes the API server has counted, from whomever. Whoever leads renews its lease every
- * few seconds; that tells others that it lives and is no work on resources.
+ * How many writes the API server has counted, from all clients. The leader renews its lease every
+ * few seconds, which is no work on resources.
  */
 record ServerWrites(KubernetesClient client) {
 

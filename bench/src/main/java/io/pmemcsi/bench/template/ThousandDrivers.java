@@ -34,7 +34,7 @@ public final class ThousandDrivers implements Benchmark {
   private static final long ALL = (long) NAMESPACES * PER_NAMESPACE;
   private static final int CHANGES = 20;
   private static final Duration IDLE = Duration.ofSeconds(20);
-  private static final Duration PATIENCE = Duration.ofMinutes(15);
+  private static final Duration TIMEOUT = Duration.ofMinutes(15);
 
   @Override
   public String name() {
@@ -134,13 +134,13 @@ public final class ThousandDrivers implements Benchmark {
 
   private static void await(ChildProcess operator, BooleanSupplier reached)
       throws InterruptedException {
-    long end = System.nanoTime() + PATIENCE.toNanos();
+    long end = System.nanoTime() + TIMEOUT.toNanos();
     while (!reached.getAsBoolean()) {
       if (!operator.isAlive()) {
         throw new IllegalStateException("the operator has ended");
       }
       if (System.nanoTime() > end) {
-        throw new IllegalStateException("not reached in " + PATIENCE);
+        throw new IllegalStateException("not reached in " + TIMEOUT);
       }
       Thread.sleep(20);
     }

@@ -12,8 +12,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
-/** The capacity of all nodes with what is promised of it; every answer comes from memory. */
+/** The capacity of all nodes with what is reserved of it; every answer comes from memory. */
 public final class NodeCapacities {
 
   /** The range of scores that the scheduler expects from an extender. */
@@ -31,12 +32,22 @@ public final class NodeCapacities {
   }
 
   private final Map<String, NodeState> nodes = new HashMap<>();
-  private final Promises promises = new Promises();
+  private final Reservations reservations = new Reservations();
 
   /** A node reports its capacity. */
-  public synchronized void observe(String node, Room room, Instant at) {
-    state(node).observe(room, at);
-    promises.settle(at);
+  public void observe(String node, FreeCapacity free, Instant at) {
+    observe(node, free, Map.of(), at);
+  }
+
+  /**
+   * A node reports its capacity.
+   *
+   * @param freeByNumaNode the part of it that is on a NUMA node
+   */
+  public synchronized void observe(
+      String node, FreeCapacity free, Map<String, FreeCapacity> freeByNumaNode, Instant at) {
+    state(node).observe(free, freeByNumaNode, at);
+    reservations.settle(at);
   }
 
   /** A node reports nothing any more. */
@@ -49,7 +60,7 @@ public final class NodeCapacities {
   }
 
   /**
-   * Decides which nodes have room for the volumes of a pod, and holds it there.
+   * Decides which nodes have capacity for the volumes of a pod, and holds it there.
    *
    * @param volumes at least one
    */
@@ -59,25 +70,23 @@ public final class NodeCapacities {
       List<String> names,
       Freshness freshness,
       Instant now) {
-    promises.release(pod);
-    Map<NodeState, Long> own = promises.ofVolumes(volumes);
+    reservations.release(pod);
+    List<Demand> demands = Demand.of(volumes, reservations);
+    Optional<String> nothing = FreeCapacity.NONE.refusal(volumes);
     var refused = new LinkedHashMap<String, String>();
     var fitting = new ArrayList<NodeState>(names.size());
     for (String name : names) {
       NodeState state = nodes.get(name);
-      Optional<String> refusal =
-          state == null
-              ? Room.NONE.refusal(volumes)
-              : refusal(state, volumes, own.getOrDefault(state, 0L), freshness, now);
+      Optional<String> refusal = state == null ? nothing : refusal(state, demands, freshness, now);
       if (refusal.isEmpty() && state != null) {
         fitting.add(state);
       } else {
         refused.put(name, refusal.orElse(""));
       }
     }
-    int limit = Math.max(1, fitting.size() >> Math.min(30, promises.undecided()));
+    int limit = Math.max(1, fitting.size() >> Math.min(30, reservations.undecided()));
     if (fitting.size() > limit) {
-      Set<NodeState> chosen = roomiest(fitting, limit);
+      Set<NodeState> chosen = mostFree(fitting, limit);
       fitting.removeIf(
           state -> {
             boolean left = !chosen.contains(state);
@@ -87,8 +96,9 @@ public final class NodeCapacities {
             return left;
           });
     }
-    promises.hold(pod, volumes, fitting, now);
-    return new FilterResult(fitting.stream().map(NodeState::name).toList(), refused);
+    reservations.hold(pod, volumes, fitting, now);
+    return new FilterResult(
+        refused.isEmpty() ? names : fitting.stream().map(NodeState::name).toList(), refused);
   }
 
   /**
@@ -101,11 +111,17 @@ public final class NodeCapacities {
     if (volumes.isEmpty()) {
       return scores;
     }
-    long need = promises.holds(pod) ? 0 : Room.total(volumes);
+    long need = reservations.holds(pod) ? 0 : FreeCapacity.total(volumes);
+    // the scheduler asks about the nodes that passed, in their order: none has to be searched for
+    List<NodeState> passed = reservations.nodesOf(pod);
     var left = new long[names.size()];
     long most = 0;
     for (int i = 0; i < left.length; i++) {
-      left[i] = left(names.get(i), need);
+      String name = names.get(i);
+      left[i] =
+          i < passed.size() && passed.get(i).name().equals(name)
+              ? left(passed.get(i), need)
+              : left(nodes.get(name), need);
       most = Math.max(most, left[i]);
     }
     for (int i = 0; i < left.length && most > 0; i++) {
@@ -115,49 +131,50 @@ public final class NodeCapacities {
   }
 
   /** A claim or pod shows where a volume will be created. */
-  public synchronized void assign(String volume, long bytes, String node) {
-    promises.assign(volume, bytes, state(node));
+  public synchronized void assign(NeededVolume volume, String node, Instant now) {
+    reservations.assign(volume, state(node), now);
   }
 
   /** A claim shows that its volume will not be created, or not where it was meant to be. */
   public synchronized void unassign(String volume) {
-    promises.unassign(volume);
+    reservations.unassign(volume);
   }
 
-  /** A claim or pod shows that its volume exists; returns its node if room was promised there. */
+  /**
+   * A claim or pod shows that its volume exists; returns its node if capacity was reserved there.
+   */
   public synchronized Optional<String> created(String volume, Instant now) {
-    return promises.created(volume, now).map(NodeState::name);
+    return reservations.created(volume, now).map(NodeState::name);
   }
 
   /** A pod does not need its hold any more. */
   public synchronized void release(String pod) {
-    promises.release(pod);
+    reservations.release(pod);
   }
 
-  /** Ends promises that have timed out. */
+  /** Ends reservations that have timed out. */
   public synchronized void expire(Instant now) {
-    promises.settle(now);
+    reservations.settle(now);
     List.copyOf(nodes.values()).forEach(this::removeUnused);
   }
 
-  /** How many volumes have room promised. */
-  public synchronized int promisedVolumes() {
-    return promises.count();
+  /** How many volumes have capacity reserved. */
+  public synchronized int reservedVolumes() {
+    return reservations.count();
   }
 
   /** The age of the oldest data; zero if there is none. */
   public synchronized Duration oldest(Freshness freshness, Instant now) {
     return nodes.values().stream()
-        .filter(state -> state.room().isPresent())
+        .filter(state -> state.free().isPresent())
         .map(state -> freshness.age(state.observed(), now))
         .max(Comparator.naturalOrder())
         .orElse(Duration.ZERO);
   }
 
   private static Optional<String> refusal(
-      NodeState state, List<NeededVolume> volumes, long own, Freshness freshness, Instant now) {
-    Optional<Room> room = state.room();
-    if (room.isPresent()) {
+      NodeState state, List<Demand> demands, Freshness freshness, Instant now) {
+    if (state.free().isPresent()) {
       Duration age = freshness.age(state.observed(), now);
       if (age.compareTo(MAX_AGE) > 0) {
         return Optional.of(
@@ -165,22 +182,24 @@ public final class NodeCapacities {
                 .formatted(age.toSeconds(), MAX_AGE.toSeconds(), freshness.remedy()));
       }
     }
-    return room.orElse(Room.NONE).without(state.promised() - own).refusal(volumes);
+    for (Demand demand : demands) {
+      Optional<String> refusal = demand.refusal(state);
+      if (refusal.isPresent()) {
+        return refusal;
+      }
+    }
+    return Optional.empty();
   }
 
-  private long left(String name, long need) {
-    NodeState state = nodes.get(name);
-    long available = state == null ? 0 : state.room().orElse(Room.NONE).available();
-    return state == null ? 0 : Math.max(0, available - state.promised() - need);
+  private static long left(@Nullable NodeState state, long need) {
+    return state == null ? 0 : Math.max(0, state.available() - state.reserved() - need);
   }
 
-  private static Set<NodeState> roomiest(List<NodeState> states, int limit) {
+  private static Set<NodeState> mostFree(List<NodeState> states, int limit) {
     return new HashSet<>(
         states.stream()
             .sorted(
-                Comparator.comparingLong(
-                        (NodeState state) ->
-                            state.room().orElse(Room.NONE).available() - state.promised())
+                Comparator.comparingLong((NodeState state) -> state.available() - state.reserved())
                     .reversed())
             .limit(limit)
             .toList());

@@ -24,7 +24,7 @@ final class NodeMetrics {
    * @param driver samples of other drivers are skipped
    * @throws IOException if there is no such capacity, or one that cannot be
    */
-  static Room read(Stream<String> lines, String driver) throws IOException {
+  static FreeCapacity read(Stream<String> lines, String driver) throws IOException {
     Optional<Long> largest = Optional.empty();
     Optional<Long> available = Optional.empty();
     for (String line : (Iterable<String>) lines::iterator) {
@@ -45,7 +45,7 @@ final class NodeMetrics {
       throw new IOException("the metrics have no %s of driver %s".formatted(LARGEST, driver));
     }
     // drivers before 0.8 do not report the sum
-    return new Room(available.orElse(largest.get()), largest.get());
+    return new FreeCapacity(available.orElse(largest.get()), largest.get());
   }
 
   private static boolean isOfAnother(@Nullable String labels, String driver) {
@@ -60,7 +60,7 @@ final class NodeMetrics {
         return (long) bytes;
       }
     } catch (NumberFormatException e) {
-      // told below, with the line
+      // reported below, with the line
     }
     throw new IOException("\"%s\" is no amount of memory".formatted(line));
   }

@@ -130,6 +130,11 @@ public final class ScrapedCapacity implements CapacitySource {
   }
 
   @Override
+  public void tick(Instant now) {
+    // each scrape has a time
+  }
+
+  @Override
   public String remedy() {
     return "does the metrics endpoint of the driver on this node answer?";
   }
@@ -233,9 +238,9 @@ public final class ScrapedCapacity implements CapacitySource {
       if (response.statusCode() != 200) {
         throw new IOException("status " + response.statusCode());
       }
-      Room room = NodeMetrics.read(response.body().lines(), driver.value());
+      FreeCapacity free = NodeMetrics.read(response.body().lines(), driver.value());
       if (endpoint.equals(endpoints.get(pod))) {
-        capacities.observe(endpoint.node(), room, begin);
+        capacities.observe(endpoint.node(), free, begin);
       }
     } catch (TimeoutException e) {
       answer.cancel(true);

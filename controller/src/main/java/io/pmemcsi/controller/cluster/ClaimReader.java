@@ -5,6 +5,7 @@ import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.storage.StorageClass;
 import io.pmemcsi.controller.volume.ByteQuantity;
 import io.pmemcsi.controller.volume.Claim;
+import io.pmemcsi.controller.volume.NumaNode;
 import io.pmemcsi.controller.volume.VolumeClass;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -12,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /** From API objects to what scheduling needs of them. */
 final class ClaimReader {
 
-  /** Written by the scheduler, removed by whoever wants it to choose again. */
+  /** Written by the scheduler, removed by a client that wants another choice. */
   static final String SELECTED_NODE = "volume.kubernetes.io/selected-node";
 
   private static final String OLD_CLASS = "volume.beta.kubernetes.io/storage-class";
@@ -23,7 +24,7 @@ final class ClaimReader {
   private ClaimReader() {}
 
   static Claim claim(PersistentVolumeClaim object) {
-    Map<String, String> annotations = annotations(object.getMetadata().getAnnotations());
+    Map<String, String> annotations = orEmpty(object.getMetadata().getAnnotations());
     var spec = object.getSpec();
     String className = spec == null ? null : spec.getStorageClassName();
     boolean bound =
@@ -40,11 +41,13 @@ final class ClaimReader {
   static VolumeClass volumeClass(StorageClass object) {
     return new VolumeClass(
         String.valueOf(object.getProvisioner()),
-        "WaitForFirstConsumer".equals(object.getVolumeBindingMode()));
+        "WaitForFirstConsumer".equals(object.getVolumeBindingMode()),
+        NumaNode.normalize(
+            orEmpty(object.getParameters()).getOrDefault(VolumeClass.NUMA_NODE, "")));
   }
 
   static boolean isDefault(StorageClass object) {
-    Map<String, String> annotations = annotations(object.getMetadata().getAnnotations());
+    Map<String, String> annotations = orEmpty(object.getMetadata().getAnnotations());
     return "true".equals(annotations.get(DEFAULT_CLASS))
         || "true".equals(annotations.get(OLD_DEFAULT_CLASS));
   }
@@ -60,7 +63,7 @@ final class ClaimReader {
     return storage == null ? 0 : ByteQuantity.parse(storage.toString());
   }
 
-  private static Map<String, String> annotations(@Nullable Map<String, String> annotations) {
-    return annotations == null ? Map.of() : annotations;
+  private static Map<String, String> orEmpty(@Nullable Map<String, String> map) {
+    return map == null ? Map.of() : map;
   }
 }

@@ -1,8 +1,10 @@
 package io.pmemcsi.controller.cluster;
 
 import io.fabric8.kubernetes.api.model.PersistentVolumeClaim;
+import io.fabric8.kubernetes.api.model.storage.StorageClass;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.pmemcsi.base.error.Reason;
+import io.pmemcsi.controller.volume.Claim;
 import io.pmemcsi.controller.volume.PodVolumes;
 import java.io.IOException;
 import java.time.Duration;
@@ -13,8 +15,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Reads claims that a pod refers to and that the watch has not shown yet: users often create both
- * at once. Only the webhook does this, which answers before the pod exists.
+ * Reads claims that a pod refers to, and their classes, that the watches have not shown yet: users
+ * often create all of them at once. Only the webhook does this, which answers before the pod
+ * exists.
  */
 public final class NewClaims {
 
@@ -35,17 +38,28 @@ public final class NewClaims {
    * @throws IOException if that fails, other than because there is no such claim
    */
   public void ensureKnown(PodVolumes pod) throws IOException {
-    List<String> unknown =
+    List<String> claims =
         pod.volumes().stream()
             .filter(PodVolumes.ClaimReference.class::isInstance)
             .map(volume -> ((PodVolumes.ClaimReference) volume).claimName())
-            .filter(claim -> cache.claim(pod.namespace(), claim).isEmpty())
+            .filter(claim -> isUnknown(pod.namespace(), claim))
             .toList();
-    if (unknown.isEmpty()) {
+    List<String> classes =
+        pod.volumes().stream()
+            .filter(PodVolumes.Generic.class::isInstance)
+            .map(volume -> ((PodVolumes.Generic) volume).className())
+            .filter(this::isUnknownClass)
+            .toList();
+    if (claims.isEmpty() && classes.isEmpty()) {
       return;
     }
     var reading =
-        new FutureTask<>(() -> unknown.forEach(claim -> read(pod.namespace(), claim)), null);
+        new FutureTask<>(
+            () -> {
+              claims.forEach(claim -> read(pod.namespace(), claim));
+              classes.forEach(this::readClass);
+            },
+            null);
     Thread.ofVirtual().name("claims").start(reading);
     try {
       reading.get(LIMIT.toMillis(), TimeUnit.MILLISECONDS);
@@ -62,11 +76,35 @@ public final class NewClaims {
     }
   }
 
+  /** Also a claim whose class is unknown: both may have been created just now. */
+  private boolean isUnknown(String namespace, String name) {
+    return cache
+        .claim(namespace, name)
+        .filter(claim -> claim.bound() || !isUnknownClass(claim.className()))
+        .isEmpty();
+  }
+
+  private boolean isUnknownClass(String name) {
+    return !name.isEmpty() && cache.volumeClass(name).isEmpty();
+  }
+
   private void read(String namespace, String name) {
-    PersistentVolumeClaim claim =
-        client.persistentVolumeClaims().inNamespace(namespace).withName(name).get();
-    if (claim != null) {
-      cache.putIfAbsent(claim);
+    if (cache.claim(namespace, name).isEmpty()) {
+      PersistentVolumeClaim claim =
+          client.persistentVolumeClaims().inNamespace(namespace).withName(name).get();
+      if (claim != null) {
+        cache.putIfAbsent(claim);
+      }
+    }
+    cache.claim(namespace, name).map(Claim::className).ifPresent(this::readClass);
+  }
+
+  private void readClass(String name) {
+    if (isUnknownClass(name)) {
+      StorageClass found = client.storage().v1().storageClasses().withName(name).get();
+      if (found != null) {
+        cache.putIfAbsent(found);
+      }
     }
   }
 }

@@ -5,6 +5,9 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Volume;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.pmemcsi.base.names.DriverName;
+import io.pmemcsi.controller.volume.NumaNode;
+import io.pmemcsi.controller.volume.PodVolumes;
+import io.pmemcsi.controller.volume.VolumeClass;
 import io.pmemcsi.controller.watch.LeanWatch;
 import java.util.List;
 import java.util.Map;
@@ -22,7 +25,7 @@ public final class PendingPods implements AutoCloseable {
   public interface Listener {
 
     /** An inline volume of the driver is going to be created on the pod's node. */
-    void placed(String pod, String volume, String size, String node);
+    void placed(String pod, PodVolumes.Inline volume, String node);
 
     /** The pod's inline volumes exist. */
     void started(String pod, List<String> volumes);
@@ -51,7 +54,6 @@ public final class PendingPods implements AutoCloseable {
             this::left);
   }
 
-  /** Starts watching. */
   public static PendingPods start(KubernetesClient client, DriverName driver, Listener listener) {
     return new PendingPods(client, driver, listener);
   }
@@ -72,8 +74,7 @@ public final class PendingPods implements AutoCloseable {
     boolean placed = node != null && !node.isEmpty();
     known.put(key(pod), new Known(uid, volumes.stream().map(Volume::getName).toList(), placed));
     if (placed && !hasContainer(pod)) {
-      volumes.forEach(
-          volume -> listener.placed(uid, volume.getName(), size(volume), String.valueOf(node)));
+      volumes.forEach(volume -> listener.placed(uid, inline(volume), String.valueOf(node)));
     } else if (placed) {
       listener.started(uid, volumes.stream().map(Volume::getName).toList());
     }
@@ -100,9 +101,14 @@ public final class PendingPods implements AutoCloseable {
             .toList();
   }
 
-  private static String size(Volume volume) {
+  private PodVolumes.Inline inline(Volume volume) {
     Map<String, String> attributes = volume.getCsi().getVolumeAttributes();
-    return attributes == null ? "" : attributes.getOrDefault("size", "");
+    Map<String, String> known = attributes == null ? Map.of() : attributes;
+    return new PodVolumes.Inline(
+        volume.getName(),
+        driver,
+        known.getOrDefault("size", ""),
+        NumaNode.normalize(known.getOrDefault(VolumeClass.NUMA_NODE, "")));
   }
 
   /** The kubelet starts no container before all volumes are there. */

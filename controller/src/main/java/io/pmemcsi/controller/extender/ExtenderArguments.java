@@ -1,12 +1,11 @@
 package io.pmemcsi.controller.extender;
 
-import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import io.pmemcsi.controller.volume.PodJson;
 import io.pmemcsi.controller.volume.PodVolumes;
+import io.pmemcsi.controller.volume.RequestJson;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -18,17 +17,18 @@ import org.jspecify.annotations.Nullable;
  * The question of a scheduler. Go writes and reads the keys without regard to case.
  *
  * @param names the nodes in question
- * @param namesText where they stand in the request, if they are given by name
+ * @param byName the same, if they are given by name
  * @param objects their whole objects, where the scheduler is configured without {@code
  *     nodeCacheCapable}
  */
 record ExtenderArguments(
     PodVolumes pod,
     List<String> names,
-    Optional<Text> namesText,
+    Optional<NodeNames> byName,
     Optional<Map<String, Text>> objects) {
 
-  private static final JsonFactory JSON = new JsonFactory();
+  /** Twice what Kubernetes supports. */
+  static final int MAX_NODES = 10_000;
 
   /** Where a piece of JSON begins and ends in the request. */
   record Text(int begin, int end) {}
@@ -42,12 +42,16 @@ record ExtenderArguments(
     }
   }
 
-  static ExtenderArguments read(byte[] body) throws IOException {
+  /**
+   * Reads a request.
+   *
+   * @param previous the names of an earlier one
+   */
+  static ExtenderArguments read(byte[] body, Optional<NodeNames> previous) throws IOException {
     PodVolumes pod = null;
-    List<String> names = null;
-    Text namesText = null;
+    NodeNames names = null;
     Map<String, Text> objects = null;
-    try (JsonParser parser = JSON.createParser(body)) {
+    try (JsonParser parser = RequestJson.FACTORY.createParser(body)) {
       if (parser.nextToken() != JsonToken.START_OBJECT) {
         throw new IncompleteException();
       }
@@ -60,8 +64,9 @@ record ExtenderArguments(
           case "nodenames" -> {
             if (value == JsonToken.START_ARRAY) {
               int begin = (int) parser.currentTokenLocation().getByteOffset();
-              names = names(parser);
-              namesText = new Text(begin, (int) parser.currentLocation().getByteOffset());
+              parser.skipChildren();
+              int end = (int) parser.currentLocation().getByteOffset();
+              names = NodeNames.read(body, begin, end, previous);
             }
           }
           case "nodes" -> objects = value == JsonToken.START_OBJECT ? objects(parser) : null;
@@ -73,21 +78,13 @@ record ExtenderArguments(
       throw new IncompleteException();
     }
     if (names != null) {
-      return new ExtenderArguments(pod, names, Optional.ofNullable(namesText), Optional.empty());
+      return new ExtenderArguments(pod, names.names(), Optional.of(names), Optional.empty());
     }
     if (objects == null) {
       throw new IncompleteException();
     }
     return new ExtenderArguments(
         pod, objects.keySet().stream().sorted().toList(), Optional.empty(), Optional.of(objects));
-  }
-
-  private static List<String> names(JsonParser parser) throws IOException {
-    var names = new ArrayList<String>();
-    while (parser.nextToken() != JsonToken.END_ARRAY) {
-      names.add(parser.getText());
-    }
-    return names;
   }
 
   private static @Nullable Map<String, Text> objects(JsonParser parser) throws IOException {
@@ -100,6 +97,7 @@ record ExtenderArguments(
         while (parser.nextToken() == JsonToken.START_OBJECT) {
           int begin = (int) parser.currentTokenLocation().getByteOffset();
           String name = PodJson.read(parser).volumes("").name();
+          NodeNames.checkNumber(objects.size());
           objects.put(name, new Text(begin, (int) parser.currentLocation().getByteOffset()));
         }
       } else {

@@ -15,7 +15,9 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tells a scheduler which nodes have room for the volumes of a pod; no call leaves the process. */
+/**
+ * Answers which nodes have capacity for the volumes of a pod, without a call to another process.
+ */
 public final class SchedulerExtender {
 
   private static final Logger LOG = LoggerFactory.getLogger(SchedulerExtender.class);
@@ -24,6 +26,7 @@ public final class SchedulerExtender {
   private final NodeCapacities capacities;
   private final NodeCapacities.Freshness freshness;
   private final Clock clock;
+  private Optional<NodeNames> filtered = Optional.empty();
 
   public SchedulerExtender(
       VolumeNeeds needs,
@@ -36,10 +39,14 @@ public final class SchedulerExtender {
     this.clock = clock;
   }
 
-  /** The {@code filterVerb}. As the scheduler expects it, an error is part of a good answer. */
-  public Response filter(byte[] body) {
+  /**
+   * The {@code filterVerb}. As the scheduler expects it, an error is part of a good answer. One
+   * request at a time: an answer may take fifty times the memory of its request.
+   */
+  public synchronized Response filter(byte[] body) {
     try {
-      ExtenderArguments arguments = ExtenderArguments.read(body);
+      ExtenderArguments arguments = ExtenderArguments.read(body, filtered);
+      filtered = arguments.byName();
       if (arguments.objects().isPresent()) {
         LOG.atWarn()
             .log("The scheduler sends whole nodes: set nodeCacheCapable: true for this extender.");
@@ -60,14 +67,13 @@ public final class SchedulerExtender {
   }
 
   /** The {@code prioritizeVerb}. */
-  public Response prioritize(byte[] body) {
+  public synchronized Response prioritize(byte[] body) {
     try {
-      ExtenderArguments arguments = ExtenderArguments.read(body);
+      ExtenderArguments arguments = ExtenderArguments.read(body, filtered);
       List<NeededVolume> volumes = needs.of(arguments.pod());
       return Response.json(
           ExtenderJson.priorities(
-              arguments.names(),
-              capacities.scores(arguments.pod().key(), volumes, arguments.names())));
+              arguments, capacities.scores(arguments.pod().key(), volumes, arguments.names())));
     } catch (UnknownNeedException e) {
       // the result has no place for an error; the scheduler goes on without our scores
       return Response.text(400, String.valueOf(e.getMessage()));

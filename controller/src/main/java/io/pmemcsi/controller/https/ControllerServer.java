@@ -12,8 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,14 +21,15 @@ import org.slf4j.LoggerFactory;
 public final class ControllerServer implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(ControllerServer.class);
-  private static final int TOTAL_BODY_BYTES = 12 << 20;
+
   private static final int DRAIN_SECONDS = 2;
+  private static final String WARM_UP = "X-Warm-Up";
 
   /** Connections that wait to be accepted: clients reconnect all at once after a restart. */
   private static final int BACKLOG = 1024;
 
-  /** The limit of memory is one for both servers of a controller. */
-  private static final BodyBudget BODIES = new BodyBudget(TOTAL_BODY_BYTES);
+  /** The limits are one for both servers of a controller. */
+  private static final Exchanges EXCHANGES = Exchanges.start();
 
   static {
     ServerTuning.apply();
@@ -45,7 +45,11 @@ public final class ControllerServer implements AutoCloseable {
   private final Map<String, Route> routes;
   private final RequestMetrics metrics;
   private final @Nullable ReloadingKeyManager keys;
-  private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
+
+  /** Known to this process only: requests with it are not counted. */
+  private final String warmUp = UUID.randomUUID().toString();
+
+  private volatile boolean draining;
 
   private ControllerServer(
       HttpServer server,
@@ -80,7 +84,7 @@ public final class ControllerServer implements AutoCloseable {
       server.bind(address.resolve(), BACKLOG);
       var started = new ControllerServer(server, routes, metrics, keys);
       // the default is the thread that accepts connections, which one silent client would block
-      server.setExecutor(started.executor);
+      server.setExecutor(EXCHANGES);
       server.createContext("/", started::handle);
       server.start();
       LOG.atInfo()
@@ -115,14 +119,22 @@ public final class ControllerServer implements AutoCloseable {
    * first request would otherwise take longer than callers wait.
    */
   public void warmUp(String path, byte[] body, int calls) throws IOException {
-    WarmUp.run(server.getAddress(), Optional.ofNullable(keys), path, body, calls);
+    WarmUp.run(
+        server.getAddress(), Optional.ofNullable(keys), path, WARM_UP + ": " + warmUp, body, calls);
+  }
+
+  /**
+   * Continues to answer, and asks each client to connect again for its next request. A server that
+   * closed a connection while a request arrives would lose it: Go does not repeat a POST.
+   */
+  public void drain() {
+    draining = true;
   }
 
   /** Lets requests that are being handled finish. */
   @Override
   public void close() {
     server.stop(DRAIN_SECONDS);
-    executor.shutdownNow();
     if (keys != null) {
       keys.close();
     }
@@ -132,26 +144,34 @@ public final class ControllerServer implements AutoCloseable {
     long begin = System.nanoTime();
     String method = exchange.getRequestMethod();
     Route route = routes.get(exchange.getRequestURI().getPath());
-    metrics.begin();
+    boolean counted = !warmUp.equals(exchange.getRequestHeaders().getFirst(WARM_UP));
+    if (counted) {
+      metrics.begin();
+    }
     int status = 0;
     int bytes = 0;
     try (exchange) {
       Response response = respond(exchange, method, route);
       status = response.status();
       bytes = response.body().length;
+      if (draining) {
+        exchange.getResponseHeaders().set("Connection", "close");
+      }
       send(exchange, response);
     } catch (IOException e) {
-      // the client is gone
+      // the client has closed the connection
       LOG.atDebug().addKeyValue("cause", Reason.of(e)).log("Request was not answered.");
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } finally {
-      metrics.end(
-          route == null ? "unknown" : route.handler(),
-          method,
-          status,
-          bytes,
-          Duration.ofNanos(System.nanoTime() - begin));
+      if (counted) {
+        metrics.end(
+            route == null ? "unknown" : route.handler(),
+            method,
+            status,
+            bytes,
+            Duration.ofNanos(System.nanoTime() - begin));
+      }
     }
   }
 
@@ -163,21 +183,29 @@ public final class ControllerServer implements AutoCloseable {
     if (!method.equals("POST") && !method.equals("GET")) {
       return Response.text(405, "method %s is not allowed: use POST".formatted(method));
     }
-    var response = new Response[1];
     try {
-      BODIES.read(
-          exchange.getRequestBody(),
-          length(exchange),
-          body -> response[0] = route.operation().handle(body));
-      return response[0];
-    } catch (BodyBudget.RejectedException e) {
-      BodyBudget.discard(exchange.getRequestBody());
-      exchange.getResponseHeaders().set("Connection", "close");
-      return Response.text(e.status(), String.valueOf(e.getMessage()));
+      byte[] body = RequestBody.read(exchange.getRequestBody(), length(exchange), EXCHANGES);
+      EXCHANGES.beginHandling();
+      try {
+        return route.operation().handle(body);
+      } finally {
+        EXCHANGES.endHandling();
+      }
+    } catch (RequestBody.RejectedException e) {
+      return rejected(exchange, e.status(), String.valueOf(e.getMessage()));
+    } catch (Exchanges.BusyException e) {
+      return rejected(exchange, 503, "too many requests at the same time: try again");
     } catch (RuntimeException e) {
       LOG.atError().setCause(e).addKeyValue("handler", route.handler()).log("Request failed.");
       return Response.text(500, "%s failed: %s".formatted(route.handler(), e));
     }
+  }
+
+  private static Response rejected(HttpExchange exchange, int status, String message)
+      throws IOException {
+    RequestBody.discard(exchange.getRequestBody());
+    exchange.getResponseHeaders().set("Connection", "close");
+    return Response.text(status, message);
   }
 
   private static long length(HttpExchange exchange) {

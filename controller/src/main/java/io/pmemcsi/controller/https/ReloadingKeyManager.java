@@ -1,6 +1,7 @@
 package io.pmemcsi.controller.https;
 
 import io.pmemcsi.base.error.FatalException;
+import io.pmemcsi.base.tls.CertificateAndKey;
 import java.io.IOException;
 import java.net.Socket;
 import java.nio.file.Path;
@@ -28,11 +29,11 @@ final class ReloadingKeyManager extends X509ExtendedKeyManager implements AutoCl
   private final Path certificateFile;
   private final Path keyFile;
   private final Thread reloads;
-  private volatile ServerCertificate current;
+  private volatile CertificateAndKey current;
   private String lastFailure = "";
 
   private ReloadingKeyManager(
-      Path certificateFile, Path keyFile, ServerCertificate first, Duration period) {
+      Path certificateFile, Path keyFile, CertificateAndKey first, Duration period) {
     this.certificateFile = certificateFile;
     this.keyFile = keyFile;
     this.current = first;
@@ -56,7 +57,7 @@ final class ReloadingKeyManager extends X509ExtendedKeyManager implements AutoCl
   static ReloadingKeyManager start(Path certificateFile, Path keyFile, Duration period) {
     try {
       return new ReloadingKeyManager(
-          certificateFile, keyFile, ServerCertificate.read(certificateFile, keyFile), period);
+          certificateFile, keyFile, CertificateAndKey.read(certificateFile, keyFile), period);
     } catch (IOException e) {
       throw new FatalException(
           "%s: correct -certFile and -keyFile or the secret behind them".formatted(e.getMessage()),
@@ -76,7 +77,7 @@ final class ReloadingKeyManager extends X509ExtendedKeyManager implements AutoCl
   /** Keeps the previous certificate if the new files are broken or half written. */
   void reload() {
     try {
-      ServerCertificate next = ServerCertificate.read(certificateFile, keyFile);
+      CertificateAndKey next = CertificateAndKey.read(certificateFile, keyFile);
       lastFailure = "";
       if (!next.chain().equals(current.chain())) {
         current = next;

@@ -19,29 +19,25 @@ public final class RequestMetrics {
     inFlight =
         Gauge.builder()
             .name("scheduler_in_flight_requests")
-            .help("Currently pending PMEM-CSI scheduler HTTP requests.")
+            .help("HTTP requests of the scheduler and the API server in progress.")
             .register(registry);
     requests =
         Counter.builder()
             .name("scheduler_requests_total")
-            .help(
-                "Number of HTTP requests to the PMEM-CSI scheduler, regardless of operation and"
-                    + " method.")
+            .help("HTTP requests of the scheduler and the API server.")
             .labelNames("code", "method")
             .register(registry);
     duration =
         Histogram.builder()
             .name("scheduler_request_duration_seconds")
-            .help("Latencies for PMEM-CSI scheduler HTTP requests by operation and method.")
+            .help("Duration of HTTP requests of the scheduler and the API server.")
             .classicOnly()
             .labelNames("handler", "method")
             .register(registry);
     size =
         Histogram.builder()
             .name("scheduler_response_size_bytes")
-            .help(
-                "Histogram of response sizes for PMEM-CSI scheduler requests, regardless of"
-                    + " operation and method.")
+            .help("Size of responses to the scheduler and the API server.")
             .classicOnly()
             .classicUpperBounds(200, 500, 900, 1500)
             .register(registry);

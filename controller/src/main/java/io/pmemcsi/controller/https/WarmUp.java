@@ -27,12 +27,13 @@ final class WarmUp {
       InetSocketAddress server,
       Optional<ReloadingKeyManager> keys,
       String path,
+      String header,
       byte[] body,
       int calls)
       throws IOException {
     byte[] head =
-        "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n"
-            .formatted(path, body.length)
+        "POST %s HTTP/1.1\r\nHost: localhost\r\n%s\r\nContent-Length: %d\r\n\r\n"
+            .formatted(path, header, body.length)
             .getBytes(StandardCharsets.US_ASCII);
     try (Socket socket = connect(server, keys)) {
       socket.setSoTimeout(TIMEOUT_MILLIS);

@@ -42,7 +42,7 @@ public final class ElectedRescheduler implements AutoCloseable {
   /**
    * Starts in the background.
    *
-   * @param identity tells this replica from others
+   * @param identity distinguishes this replica from others
    */
   public static ElectedRescheduler start(
       KubernetesClient client,

@@ -11,7 +11,7 @@ package io.pmemcsi.controller.volume;
  */
 public record Claim(boolean bound, String className, long bytes, String selectedNode) {
 
-  /** The key of a claim in caches and promises. */
+  /** The key of a claim in caches and reservations. */
   public static String key(String namespace, String name) {
     return namespace + "/" + name;
   }

@@ -1,13 +1,13 @@
 package io.pmemcsi.controller.volume;
 
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.databind.ObjectReader;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 public record PodJson(@Nullable Metadata metadata, @Nullable Spec spec) {
+
+  /** The label by which pods and namespaces opt out of the webhook; the same for every driver. */
+  public static final String WEBHOOK_LABEL = "pmem-csi.intel.com/webhook";
 
   private static final ObjectReader READER = JsonMapper.builder().build().readerFor(PodJson.class);
 
@@ -42,9 +45,9 @@ public record PodJson(@Nullable Metadata metadata, @Nullable Spec spec) {
         volumes);
   }
 
-  /** The pod's labels. */
-  public Map<String, String> labels() {
-    return metadata == null || metadata.labels() == null ? Map.of() : metadata.labels();
+  /** The value of the label by which a pod opts out of the webhook; empty without it. */
+  public String webhookLabel() {
+    return metadata == null || metadata.labels() == null ? "" : text(metadata.labels().webhook());
   }
 
   /** The resources of the first container; empty if the pod has no container. */
@@ -63,7 +66,10 @@ public record PodJson(@Nullable Metadata metadata, @Nullable Spec spec) {
       @Nullable String name,
       @Nullable String namespace,
       @Nullable String uid,
-      @Nullable Map<String, String> labels) {}
+      @Nullable Labels labels) {}
+
+  @JsonIgnoreProperties(ignoreUnknown = true)
+  record Labels(@JsonProperty(WEBHOOK_LABEL) @Nullable String webhook) {}
 
   @JsonIgnoreProperties(ignoreUnknown = true)
   record Spec(@Nullable List<Volume> volumes, @Nullable List<Container> containers) {}
@@ -74,8 +80,11 @@ public record PodJson(@Nullable Metadata metadata, @Nullable Spec spec) {
 
   /** The resources of a container. */
   @JsonIgnoreProperties(ignoreUnknown = true)
-  public record Resources(
-      @Nullable Map<String, Object> requests, @Nullable Map<String, Object> limits) {}
+  public record Resources(@Nullable Amounts requests, @Nullable Amounts limits) {}
+
+  /** Amounts of resources, of which only storage matters. */
+  @JsonIgnoreProperties(ignoreUnknown = true)
+  public record Amounts(@Nullable Object storage) {}
 
   @JsonIgnoreProperties(ignoreUnknown = true)
   record Volume(
@@ -89,7 +98,14 @@ public record PodJson(@Nullable Metadata metadata, @Nullable Spec spec) {
         volumes.add(
             new PodVolumes.ClaimReference(text(name), text(persistentVolumeClaim.claimName())));
       } else if (csi != null) {
-        volumes.add(new PodVolumes.Inline(text(name), text(csi.driver()), csi.size()));
+        Attributes attributes =
+            csi.volumeAttributes() == null ? new Attributes(null, null) : csi.volumeAttributes();
+        volumes.add(
+            new PodVolumes.Inline(
+                text(name),
+                text(csi.driver()),
+                text(attributes.size()),
+                NumaNode.normalize(text(attributes.numaNode()))));
       } else if (ephemeral != null) {
         volumes.add(new PodVolumes.Generic(text(name), ephemeral.className(), ephemeral.request()));
       }
@@ -100,12 +116,10 @@ public record PodJson(@Nullable Metadata metadata, @Nullable Spec spec) {
   record ClaimSource(@Nullable String claimName) {}
 
   @JsonIgnoreProperties(ignoreUnknown = true)
-  record CsiSource(@Nullable String driver, @Nullable Map<String, String> volumeAttributes) {
+  record CsiSource(@Nullable String driver, @Nullable Attributes volumeAttributes) {}
 
-    String size() {
-      return volumeAttributes == null ? "" : volumeAttributes.getOrDefault("size", "");
-    }
-  }
+  @JsonIgnoreProperties(ignoreUnknown = true)
+  record Attributes(@Nullable String size, @Nullable String numaNode) {}
 
   @JsonIgnoreProperties(ignoreUnknown = true)
   record EphemeralSource(@Nullable Template volumeClaimTemplate) {
@@ -120,7 +134,7 @@ public record PodJson(@Nullable Metadata metadata, @Nullable Spec spec) {
       if (spec == null || spec.resources() == null || spec.resources().requests() == null) {
         return "";
       }
-      Object storage = spec.resources().requests().get("storage");
+      Object storage = spec.resources().requests().storage();
       return storage == null ? "" : storage.toString();
     }
 

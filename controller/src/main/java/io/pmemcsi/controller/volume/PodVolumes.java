@@ -13,7 +13,7 @@ public record PodVolumes(String namespace, String name, String uid, List<Volume>
     volumes = List.copyOf(volumes);
   }
 
-  /** Identifies the pod in promises; a pod that was deleted and recreated is another one. */
+  /** Identifies the pod in reservations; a pod that was deleted and recreated is another one. */
   public String key() {
     return uid.isEmpty() ? namespace + "/" + name : uid;
   }
@@ -32,8 +32,10 @@ public record PodVolumes(String namespace, String name, String uid, List<Volume>
    * A CSI ephemeral inline volume.
    *
    * @param size its {@code size} attribute; empty if there is none
+   * @param numaNode the NUMA node whose memory it must be in; empty for any
    */
-  public record Inline(String name, String driver, String size) implements Volume {}
+  public record Inline(String name, String driver, String size, String numaNode)
+      implements Volume {}
 
   /**
    * A generic ephemeral volume, for which Kubernetes creates a claim.

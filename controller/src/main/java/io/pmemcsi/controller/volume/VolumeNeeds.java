@@ -11,6 +11,12 @@ public final class VolumeNeeds {
   /** What the provisioner asks for if a claim does not say. */
   private static final long UNSPECIFIED = 1L << 30;
 
+  /** More than a kubelet can mount for a pod in good time. Each takes memory on each node. */
+  static final int MAX_VOLUMES = 256;
+
+  /** Twice the namespace, name and volume name of a pod, as long as Kubernetes allows them. */
+  private static final int MAX_NAMES = 800;
+
   private final String driver;
   private final VolumeLookup lookup;
 
@@ -29,6 +35,16 @@ public final class VolumeNeeds {
                 .ifPresent(needed::add);
         case PodVolumes.Inline inline -> ofInline(pod, inline).ifPresent(needed::add);
         case PodVolumes.Generic generic -> ofGeneric(pod, generic).ifPresent(needed::add);
+      }
+      if (needed.size() > MAX_VOLUMES) {
+        throw new UnknownNeedException(
+            "checking for unbound volumes: the pod has more than %d new volumes of driver %s: use fewer"
+                .formatted(MAX_VOLUMES, driver));
+      }
+      if (!needed.isEmpty() && pod.key().length() + needed.getLast().key().length() > MAX_NAMES) {
+        throw new UnknownNeedException(
+            "checking for unbound volumes: the names of the pod and its volumes are longer than"
+                + " Kubernetes allows");
       }
     }
     return needed;
@@ -69,9 +85,17 @@ public final class VolumeNeeds {
     if (claim.bound() || !isLateBindingClass(claim.className())) {
       return Optional.empty();
     }
-    return Optional.of(
-        new NeededVolume(
-            Claim.key(namespace, name), claim.bytes() == 0 ? UNSPECIFIED : claim.bytes()));
+    try {
+      return Optional.of(
+          new NeededVolume(
+              Claim.key(namespace, name),
+              claim.bytes() == 0 ? UNSPECIFIED : claim.bytes(),
+              lookup.volumeClass(claim.className()).map(VolumeClass::numaNode).orElse("")));
+    } catch (IllegalArgumentException e) {
+      throw new UnknownNeedException(
+          "look up storage class: storageclass \"%s\": %s"
+              .formatted(claim.className(), e.getMessage()));
+    }
   }
 
   private Optional<NeededVolume> ofInline(PodVolumes pod, PodVolumes.Inline inline)
@@ -85,7 +109,9 @@ public final class VolumeNeeds {
       }
       return Optional.of(
           new NeededVolume(
-              NeededVolume.inlineKey(pod.key(), inline.name()), ByteQuantity.parse(inline.size())));
+              NeededVolume.inlineKey(pod.key(), inline.name()),
+              ByteQuantity.parse(inline.size()),
+              inline.numaNode()));
     } catch (IllegalArgumentException e) {
       throw new UnknownNeedException(
           "checking for unbound volumes: ephemeral inline volume %s: %s"

@@ -1,9 +1,9 @@
 package io.pmemcsi.controller.webhook;
 
-import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import io.pmemcsi.controller.volume.PodJson;
+import io.pmemcsi.controller.volume.RequestJson;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
@@ -14,12 +14,10 @@ import org.jspecify.annotations.Nullable;
  */
 record AdmissionRequest(String apiVersion, String uid, String namespace, PodJson pod) {
 
-  private static final JsonFactory JSON = new JsonFactory();
-
   static AdmissionRequest read(byte[] body) throws IOException {
     String apiVersion = "admission.k8s.io/v1";
     AdmissionRequest request = null;
-    try (JsonParser parser = JSON.createParser(body)) {
+    try (JsonParser parser = RequestJson.FACTORY.createParser(body)) {
       if (parser.nextToken() == JsonToken.START_OBJECT) {
         while (parser.nextToken() == JsonToken.FIELD_NAME) {
           String field = parser.currentName();

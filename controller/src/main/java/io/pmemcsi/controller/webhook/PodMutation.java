@@ -5,7 +5,6 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.pmemcsi.base.names.DriverName;
 import io.pmemcsi.controller.volume.PodJson;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** The JSON patch that makes kube-scheduler call the extender for a pod. */
@@ -29,7 +28,7 @@ final class PodMutation {
   }
 
   private static void set(
-      ArrayNode patch, DriverName driver, String field, @Nullable Map<String, Object> present) {
+      ArrayNode patch, DriverName driver, String field, PodJson.@Nullable Amounts present) {
     String resource = driver.value() + "/scheduler";
     String path = RESOURCES + "/" + field;
     if (present == null) {

@@ -17,15 +17,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Marks pods with PMEM volumes so that the scheduler calls the extender for them. Every pod that it
- * can read is allowed; pods without PMEM volumes stay as they are.
+ * Adds the extended resource to pods with PMEM volumes so that the scheduler calls the extender for
+ * them. Every pod that it can read is allowed; pods without PMEM volumes stay as they are.
  */
 public final class PodWebhook {
 
-  /** The label by which pods and namespaces opt out; the same for every driver. */
-  public static final String LABEL = "pmem-csi.intel.com/webhook";
-
-  public static final String IGNORE = "ignore";
+  private static final String IGNORE = "ignore";
 
   private static final Logger LOG = LoggerFactory.getLogger(PodWebhook.class);
   private static final ObjectMapper JSON = JsonMapper.builder().build();
@@ -72,7 +69,7 @@ public final class PodWebhook {
     Optional<PodJson.Container> container = request.pod().firstContainer();
     if (pod.volumes().isEmpty()
         || container.isEmpty()
-        || IGNORE.equals(request.pod().labels().get(LABEL))) {
+        || IGNORE.equals(request.pod().webhookLabel())) {
       return Optional.empty();
     }
     claims.ensureKnown(pod);

@@ -33,7 +33,7 @@ class NodeCapacitiesTest {
   private Instant now = START;
 
   @Test
-  void nodesWithRoomPassAndOthersSayWhy() {
+  void nodesWithCapacityPassAndOthersSayWhy() {
     observe("big", 100);
     observe("small", 10);
 
@@ -58,7 +58,7 @@ class NodeCapacitiesTest {
   }
 
   @Test
-  void aNodeThatReportsNothingAnyMoreHasNoRoom() {
+  void aNodeWithoutReportHasNoFreeCapacity() {
     observe("n1", 100);
     capacities.forget("n1");
 
@@ -66,24 +66,24 @@ class NodeCapacitiesTest {
   }
 
   @Test
-  void theLastRoomIsNotPromisedTwice() {
+  void theLastFreeCapacityIsNotReservedTwice() {
     observe("n1", 100);
 
     assertThat(filter("pod-1", 60, "n1").passed()).containsExactly("n1");
     assertThat(filter("pod-2", 60, "n1").refused())
         .containsEntry("n1", "only 40B of PMEM available, need 60B");
-    // asked again for the same pod, its own promise does not count
+    // asked again for the same pod, its own reservation does not count
     assertThat(filter("pod-1", 60, "n1").passed()).containsExactly("n1");
   }
 
   @Test
-  void aPodWithSeveralNodesHoldsRoomOnAllUntilItsClaimShowsOne() {
+  void aPodWithSeveralNodesReservesOnAllUntilItsClaimNamesOne() {
     observe("n1", 100);
     observe("n2", 100);
 
     assertThat(filter("pod-1", 60, "n1", "n2").passed()).containsExactly("n1", "n2");
     assertThat(filter("pod-2", 60, "n1", "n2").passed()).isEmpty();
-    capacities.assign("default/pod-1", 60, "n2");
+    capacities.assign(new NeededVolume("default/pod-1", 60), "n2", now);
 
     assertThat(filter("pod-2", 60, "n1", "n2").passed()).containsExactly("n1");
   }
@@ -106,18 +106,18 @@ class NodeCapacitiesTest {
   }
 
   @Test
-  void aPromiseEndsWhenTheVolumeExistsAndTheReportedCapacityLacksIt() {
+  void aReservationEndsWhenTheVolumeExistsAndIsCountedInTheReport() {
     observe("n1", 100);
     filter("pod-1", 60, "n1");
-    capacities.assign("default/pod-1", 60, "n1");
+    capacities.assign(new NeededVolume("default/pod-1", 60), "n1", now);
 
     assertThat(capacities.created("default/pod-1", now)).contains("n1");
-    assertThat(filter("pod-2", 40, "n1").passed()).as("still promised").containsExactly("n1");
+    assertThat(filter("pod-2", 40, "n1").passed()).as("still reserved").containsExactly("n1");
     assertThat(filter("pod-3", 1, "n1").passed()).isEmpty();
     capacities.release("pod-2");
     observe("n1", 40);
 
-    assertThat(capacities.promisedVolumes()).isZero();
+    assertThat(capacities.reservedVolumes()).isZero();
     assertThat(filter("pod-3", 40, "n1").passed()).containsExactly("n1");
   }
 
@@ -125,7 +125,7 @@ class NodeCapacitiesTest {
   void theReportMayComeBeforeTheClaimIsBound() {
     observe("n1", 100);
     filter("pod-1", 60, "n1");
-    capacities.assign("default/pod-1", 60, "n1");
+    capacities.assign(new NeededVolume("default/pod-1", 60), "n1", now);
     observe("n1", 40);
     capacities.created("default/pod-1", now);
 
@@ -133,15 +133,15 @@ class NodeCapacitiesTest {
   }
 
   @Test
-  void aPromiseWithoutReportEndsAfterHalfAMinute() {
+  void aReservationWithoutReportExpiresAfterHalfAMinute() {
     observe("n1", 100);
-    capacities.assign("default/a", 60, "n1");
+    capacities.assign(new NeededVolume("default/a", 60), "n1", now);
     capacities.created("default/a", now);
 
     capacities.expire(START.plusSeconds(29));
-    assertThat(capacities.promisedVolumes()).isEqualTo(1);
+    assertThat(capacities.reservedVolumes()).isEqualTo(1);
     capacities.expire(START.plusSeconds(30));
-    assertThat(capacities.promisedVolumes()).isZero();
+    assertThat(capacities.reservedVolumes()).isZero();
   }
 
   @Test
@@ -155,28 +155,117 @@ class NodeCapacitiesTest {
     assertThat(filter("pod-2", 60, "n1").passed()).containsExactly("n1");
   }
 
+  /** Any client can ask for pods that do not exist. */
   @Test
-  void aDeletedPodAndARescheduledClaimGiveTheirRoomBack() {
+  void podsBeyondALimitPassWithoutAHold() {
+    observe("n1", 1 << 20);
+    for (int pod = 0; pod < 50; pod++) {
+      String name = "pod-" + pod;
+      List<NeededVolume> volumes =
+          IntStream.range(0, 250).mapToObj(i -> new NeededVolume(name + "/" + i, 1)).toList();
+
+      assertThat(capacities.filter(name, volumes, List.of("n1"), BY_TIME, now).passed())
+          .containsExactly("n1");
+    }
+
+    assertThat(capacities.reservedVolumes()).isEqualTo(Reservations.MAX_HELD);
+    capacities.release("pod-0");
+    filter("one-more", 1, "n1");
+    assertThat(capacities.reservedVolumes()).isEqualTo(Reservations.MAX_HELD - 250 + 1);
+  }
+
+  @Test
+  void aReservationWithoutVolumeEndsAfterFiveMinutes() {
+    observe("n1", 100);
+    capacities.assign(new NeededVolume("default/a", 60), "n1", now);
+
+    capacities.expire(START.plusSeconds(299));
+    assertThat(capacities.reservedVolumes()).isEqualTo(1);
+    capacities.expire(START.plusSeconds(300));
+    assertThat(filter("pod-2", 100, "n1").passed()).containsExactly("n1");
+  }
+
+  @Test
+  void aClaimThatCannotFitItsNodeReservesNothing() {
+    observe("n1", 60);
+    capacities.assign(new NeededVolume("default/a", 400), "n1", now);
+
+    assertThat(filter("pod-2", 60, "n1").passed()).containsExactly("n1");
+  }
+
+  /** Claims may be listed before the capacity of their node is. */
+  @Test
+  void hugeClaimsDoNotOverflowTheReservedAmount() {
+    for (int i = 0; i < 1000; i++) {
+      capacities.assign(new NeededVolume("default/" + i, Long.MAX_VALUE), "n1", now);
+    }
+    observe("n1", 100);
+
+    assertThat(filter("pod", 1, "n1").refused())
+        .containsEntry("n1", "only 0B of PMEM available, need 1B");
+  }
+
+  @Test
+  void volumesForANumaNodeAreJudgedByItsPartOnly() {
+    observeNumaNodes("n1", 0, 100);
+
+    assertThat(filterOn("1", "pod-1", 60, "n1").passed()).containsExactly("n1");
+    capacities.release("pod-1");
+    assertThat(filterOn("0", "pod-2", 60, "n1").refused())
+        .containsEntry("n1", "only 0B of PMEM available, need 60B on NUMA node 0");
+    assertThat(filter("pod-3", 60, "n1").passed()).containsExactly("n1");
+    assertThat(filterOn("2", "pod-4", 40, "n1").passed())
+        .as("on a NUMA node that nobody reports, the sum decides")
+        .containsExactly("n1");
+  }
+
+  @Test
+  void reservationsForOneNumaNodeDoNotCountOnAnother() {
+    observeNumaNodes("n1", 100, 100);
+    capacities.assign(new NeededVolume("default/a", 100, "0"), "n1", now);
+
+    assertThat(filterOn("0", "pod-1", 1, "n1").passed()).isEmpty();
+    assertThat(filterOn("1", "pod-2", 100, "n1").passed()).containsExactly("n1");
+    assertThat(filter("pod-3", 1, "n1").passed()).isEmpty();
+    capacities.release("pod-2");
+    capacities.created("default/a", now);
+    observeNumaNodes("n1", 0, 100);
+
+    assertThat(capacities.reservedVolumes()).isZero();
+    assertThat(filter("pod-3", 100, "n1").passed()).containsExactly("n1");
+  }
+
+  @Test
+  void reservationsForAnyNumaNodeCountOnEach() {
+    observeNumaNodes("n1", 100, 100);
+    capacities.assign(new NeededVolume("default/a", 60), "n1", now);
+
+    assertThat(filterOn("0", "pod-1", 60, "n1").passed()).isEmpty();
+    assertThat(filterOn("0", "pod-1", 40, "n1").passed()).containsExactly("n1");
+  }
+
+  @Test
+  void aDeletedPodAndARescheduledClaimEndTheirReservations() {
     observe("n1", 100);
     filter("pod-1", 60, "n1");
     capacities.release("pod-1");
-    assertThat(capacities.promisedVolumes()).isZero();
+    assertThat(capacities.reservedVolumes()).isZero();
 
-    capacities.assign("default/a", 60, "n1");
+    capacities.assign(new NeededVolume("default/a", 60), "n1", now);
     capacities.unassign("default/a");
 
     assertThat(filter("pod-2", 100, "n1").passed()).containsExactly("n1");
   }
 
   @Test
-  void aClaimThatMovesToAnotherNodeTakesItsPromiseAlong() {
+  void aReservationFollowsItsClaimToAnotherNode() {
     observe("n1", 100);
     observe("n2", 100);
-    capacities.assign("default/a", 60, "n1");
-    capacities.assign("default/a", 60, "n2");
+    capacities.assign(new NeededVolume("default/a", 60), "n1", now);
+    capacities.assign(new NeededVolume("default/a", 60), "n2", now);
 
     assertThat(filter("pod-2", 60, "n1", "n2").passed()).containsExactly("n1");
-    assertThat(capacities.promisedVolumes()).isEqualTo(2);
+    assertThat(capacities.reservedVolumes()).isEqualTo(2);
   }
 
   @Test
@@ -191,9 +280,9 @@ class NodeCapacitiesTest {
     assertThat(capacities.scores("pod-2", List.of(), List.of("n1"))).containsExactly(0);
   }
 
-  /** Any order of events ends with no promise and full use of the reported capacity. */
+  /** Any order of events ends with no reservation and full use of the reported capacity. */
   @Test
-  void randomBurstsNeverPromiseMoreThanThereIsAndFillEveryNode() {
+  void randomBurstsNeverReserveMoreThanIsFreeAndFillEveryNode() {
     long seed = 20261117;
     for (int run = 0; run < 50; run++) {
       burst(seed + run);
@@ -206,7 +295,7 @@ class NodeCapacitiesTest {
     List<String> nodes = IntStream.range(0, 10).mapToObj(i -> "n" + i).toList();
     Map<String, Long> free = new HashMap<>();
     nodes.forEach(node -> free.put(node, 20L));
-    nodes.forEach(node -> capacities.observe(node, new Room(20, 20), START));
+    nodes.forEach(node -> capacities.observe(node, new FreeCapacity(20, 20), START));
     var waiting = new ArrayList<>(IntStream.range(0, 200).mapToObj(i -> "pod-" + i).toList());
     var decided = new ArrayList<Map.Entry<String, String>>();
     var chosen = new ArrayList<Map.Entry<String, String>>();
@@ -232,7 +321,8 @@ class NodeCapacitiesTest {
         case 1 -> {
           if (!chosen.isEmpty()) {
             var choice = chosen.remove(random.nextInt(chosen.size()));
-            capacities.assign("default/" + choice.getKey(), 1, choice.getValue());
+            capacities.assign(
+                new NeededVolume("default/" + choice.getKey(), 1), choice.getValue(), now);
             decided.add(choice);
           }
         }
@@ -242,23 +332,40 @@ class NodeCapacitiesTest {
             long left = free.merge(volume.getValue(), -1L, Long::sum);
             assertThat(left).as("seed %d: volume refused on %s", seed, volume).isNotNegative();
             if (random.nextBoolean()) {
-              capacities.observe(volume.getValue(), new Room(left, left), now);
+              capacities.observe(volume.getValue(), new FreeCapacity(left, left), now);
               capacities.created("default/" + volume.getKey(), now);
             } else {
               capacities.created("default/" + volume.getKey(), now);
-              capacities.observe(volume.getValue(), new Room(left, left), now);
+              capacities.observe(volume.getValue(), new FreeCapacity(left, left), now);
             }
           }
         }
       }
     }
     assertThat(waiting).as("seed %d: pods without node", seed).isEmpty();
-    assertThat(capacities.promisedVolumes()).isZero();
+    assertThat(capacities.reservedVolumes()).isZero();
     assertThat(free.values()).containsOnly(0L);
   }
 
   private void observe(String node, long bytes) {
-    capacities.observe(node, new Room(bytes, bytes), now);
+    capacities.observe(node, new FreeCapacity(bytes, bytes), now);
+  }
+
+  private void observeNumaNodes(String node, long first, long second) {
+    capacities.observe(
+        node,
+        new FreeCapacity(first + second, Math.max(first, second)),
+        Map.of("0", new FreeCapacity(first, first), "1", new FreeCapacity(second, second)),
+        now);
+  }
+
+  private FilterResult filterOn(String numaNode, String pod, long bytes, String node) {
+    return capacities.filter(
+        pod,
+        List.of(new NeededVolume("default/" + pod, bytes, numaNode)),
+        List.of(node),
+        BY_TIME,
+        now);
   }
 
   private FilterResult filter(String pod, long bytes, String... nodes) {

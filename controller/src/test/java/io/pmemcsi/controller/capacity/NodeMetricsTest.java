@@ -25,13 +25,14 @@ class NodeMetricsTest {
         pmem_amount_total{driver_name="pmem-csi.intel.com",node="n1"} 1
         """;
 
-    assertThat(NodeMetrics.read(text.lines(), DRIVER)).isEqualTo(new Room(66571993088L, 3L << 30));
+    assertThat(NodeMetrics.read(text.lines(), DRIVER))
+        .isEqualTo(new FreeCapacity(66571993088L, 3L << 30));
   }
 
   @Test
   void samplesWithoutDriverAndWithoutSumAreThoseOfOldDrivers() throws Exception {
     assertThat(NodeMetrics.read("pmem_amount_max_volume_size 1024".lines(), DRIVER))
-        .isEqualTo(new Room(1024, 1024));
+        .isEqualTo(new FreeCapacity(1024, 1024));
   }
 
   @ParameterizedTest

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.pmemcsi.base.names.DriverName;
+import io.pmemcsi.controller.capacity.FreeCapacity;
 import io.pmemcsi.controller.capacity.NodeCapacities;
-import io.pmemcsi.controller.capacity.Room;
 import io.pmemcsi.controller.https.Response;
 import io.pmemcsi.controller.volume.KnownVolumes;
 import io.pmemcsi.controller.volume.VolumeNeeds;
@@ -16,6 +16,9 @@ import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -175,8 +178,78 @@ class SchedulerExtenderTest {
         .hasToString("[{\"Host\":\"n2\",\"Score\":5},{\"Host\":\"n1\",\"Score\":10}]");
   }
 
+  /** The names are read and written without a parser where that is possible. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "[]",
+        "[ ]",
+        "[\"n1\"]",
+        "[\"n1\",\"n2\",\"n3\"]",
+        "[ \"n1\" ,\n\t\"n2\"\r]",
+        "[\"n\\u0031\", \"n2\"]",
+        "[\"\", \"n2\", \"n1\"]",
+        "[\"ä\", \"n1\"]",
+        "[\"a\\\"b\", \"n1\"]",
+      })
+  void allFormsOfNamesAreUnderstood(String names) throws IOException {
+    known.claim("data", 2 * GIB);
+    observe("n1", 12 * GIB);
+    observe("n2", 7 * GIB);
+    String request =
+        """
+        {"Pod": {"metadata": {"name": "web", "namespace": "default", "uid": "u1"}, "spec": {
+           "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]}},
+         "NodeNames": %s, "Other": 1}
+        """
+            .formatted(names);
+    List<String> asked = new ArrayList<>();
+    JSON.readTree(names).forEach(name -> asked.add(name.asText()));
+
+    JsonNode result = filter(request);
+    JsonNode scores = JSON.readTree(extender.prioritize(bytes(request)).body());
+
+    List<String> passed = new ArrayList<>();
+    result.get("NodeNames").forEach(name -> passed.add(name.asText()));
+    assertThat(passed)
+        .containsExactlyElementsOf(asked.stream().filter(name -> name.matches("n[12]")).toList());
+    assertThat(result.get("FailedNodes").size()).isEqualTo(asked.size() - passed.size());
+    assertThat(scores)
+        .extracting(score -> score.get("Host").asText())
+        .containsExactlyElementsOf(asked);
+    assertThat(scores)
+        .filteredOn(score -> score.get("Host").asText().equals("n1"))
+        .allSatisfy(score -> assertThat(score.get("Score").asInt()).isEqualTo(10));
+  }
+
+  /** A scheduler asks for the priorities of the nodes that passed, after or without a filter. */
+  @Test
+  void prioritiesOfTheNodesThatPassedAreThoseOfEachNode() throws IOException {
+    known.claim("data", 2 * GIB);
+    List<String> names = IntStream.range(0, 300).mapToObj("node-%03d"::formatted).toList();
+    for (int i = 0; i < names.size(); i++) {
+      observe(names.get(i), (i % 30 + 1) * GIB);
+    }
+    String request =
+        """
+        {"Pod": {"metadata": {"name": "web", "namespace": "default", "uid": "u1"}, "spec": {
+           "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]}},
+         "NodeNames": %s}
+        """;
+    String without =
+        new String(
+            extender.prioritize(bytes(request.formatted(JSON.valueToTree(names)))).body(),
+            StandardCharsets.UTF_8);
+    JsonNode passed =
+        filter(request.formatted(JSON.valueToTree(names.reversed()))).get("NodeNames");
+    JsonNode scores = JSON.readTree(extender.prioritize(bytes(request.formatted(passed))).body());
+
+    assertThat(passed).hasSize(290);
+    assertThat(scores).hasSize(290).allSatisfy(score -> assertThat(without).contains("" + score));
+  }
+
   private void observe(String node, long bytes) {
-    capacities.observe(node, new Room(bytes, bytes), Instant.now());
+    capacities.observe(node, new FreeCapacity(bytes, bytes), Instant.now());
   }
 
   private JsonNode filter(String request) throws IOException {

@@ -28,6 +28,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -39,6 +40,7 @@ class ControllerServerTest {
   @TempDir Path directory;
 
   private final PrometheusRegistry registry = new PrometheusRegistry();
+  private final AtomicInteger echoes = new AtomicInteger();
   private TestCertificate certificate;
   private ControllerServer server;
   private HttpClient client;
@@ -51,7 +53,13 @@ class ControllerServerTest {
             new ListenAddress("127.0.0.1", 0),
             Optional.of(certificate.files()),
             Map.of(
-                "/echo", new ControllerServer.Route("echo", Response::json),
+                "/echo",
+                    new ControllerServer.Route(
+                        "echo",
+                        body -> {
+                          echoes.incrementAndGet();
+                          return Response.json(body);
+                        }),
                 "/fail",
                     new ControllerServer.Route(
                         "fail",
@@ -129,6 +137,33 @@ class ControllerServerTest {
     }
   }
 
+  /** A connection that is closed without notice could lose the request which is on its way. */
+  @Test
+  void clientsOfAServerThatDrainsAreAnsweredAndAskedToConnectAgain() throws Exception {
+    try (SSLSocket kept = tls("TLSv1.3")) {
+      ask(kept, "first");
+      assertThat(readUntil(kept.getInputStream(), "first")).doesNotContain("Connection: close");
+
+      server.drain();
+
+      ask(kept, "second");
+      assertThat(readUntil(kept.getInputStream(), "second"))
+          .contains("200 OK")
+          .contains("Connection: close");
+      assertThat(kept.getInputStream().read()).as("the end of the connection").isNegative();
+    }
+    assertThat(post("/echo", "new connection").body()).isEqualTo("new connection");
+  }
+
+  private static void ask(SSLSocket socket, String body) throws IOException {
+    socket
+        .getOutputStream()
+        .write(
+            "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s"
+                .formatted(body.length(), body)
+                .getBytes(StandardCharsets.US_ASCII));
+  }
+
   /** By another implementation of TLS, with a key of RSA. */
   @Test
   void onlyModernTlsIsSpoken() throws Exception {
@@ -166,10 +201,7 @@ class ControllerServerTest {
                   assertThat(served(fresh)).isNotEqualTo(before);
                 }
               });
-      old.getOutputStream()
-          .write(
-              "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello"
-                  .getBytes(StandardCharsets.US_ASCII));
+      ask(old, "hello");
       assertThat(readUntil(old.getInputStream(), "hello")).contains("200 OK");
     }
   }
@@ -209,10 +241,16 @@ class ControllerServerTest {
   }
 
   @Test
-  void warmUpCallsTheServerItself() throws Exception {
+  void warmUpCallsTheServerItselfAndIsNotCounted() throws Exception {
     server.warmUp("/echo", "{}".getBytes(StandardCharsets.US_ASCII), 3);
+    post("/echo", "{}");
 
-    assertThat(metrics()).contains("scheduler_requests_total{code=\"200\",method=\"post\"} 3.0");
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(metrics())
+                    .contains("scheduler_requests_total{code=\"200\",method=\"post\"} 1.0"));
+    assertThat(echoes).hasValue(4);
   }
 
   @Test

@@ -16,9 +16,9 @@ public final class KnownVolumes implements VolumeLookup {
 
   /** Has classes of this driver and of another one. */
   public KnownVolumes() {
-    classes.put(LATE, new VolumeClass(DRIVER, true));
-    classes.put("pmem-immediate", new VolumeClass(DRIVER, false));
-    classes.put("other-late", new VolumeClass("other.example.com", true));
+    classes.put(LATE, new VolumeClass(DRIVER, true, ""));
+    classes.put("pmem-immediate", new VolumeClass(DRIVER, false, ""));
+    classes.put("other-late", new VolumeClass("other.example.com", true, ""));
   }
 
   public KnownVolumes claim(String name, Claim claim) {
@@ -29,6 +29,11 @@ public final class KnownVolumes implements VolumeLookup {
   /** An unbound claim of a late-binding class of this driver. */
   public KnownVolumes claim(String name, long bytes) {
     return claim(name, new Claim(false, LATE, bytes, ""));
+  }
+
+  KnownVolumes classOf(String name, VolumeClass volumeClass) {
+    classes.put(name, volumeClass);
+    return this;
   }
 
   KnownVolumes defaultClass(String name) {

@@ -5,15 +5,16 @@ import io.pmemcsi.driver.audit.AuditReport.Kind;
 import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.device.DeviceManager;
 import io.pmemcsi.driver.device.DeviceMode;
+import io.pmemcsi.driver.device.DeviceUsers;
 import io.pmemcsi.driver.device.Devices;
 import io.pmemcsi.driver.device.VolumeId;
-import io.pmemcsi.driver.linux.block.BlockDevices;
-import io.pmemcsi.driver.linux.block.DeviceNumber;
+import io.pmemcsi.driver.health.HealthProbe;
+import io.pmemcsi.driver.health.Problem;
 import io.pmemcsi.driver.linux.mount.MountEntry;
+import io.pmemcsi.driver.state.StateFiles;
 import io.pmemcsi.driver.volume.VolumeRecord;
 import io.pmemcsi.driver.volume.VolumeState;
 import io.pmemcsi.driver.volume.store.Ledger;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.EnumSet;
@@ -40,27 +41,39 @@ public final class Audit {
   private final Ledger ledger;
   private final Devices devices;
   private final NodeState node;
-  private final boolean repair;
+  private final HealthProbe health;
+  private final Optional<StateFiles> repair;
   private final List<Finding> findings = new ArrayList<>();
   private final Set<VolumeId> unavailable = new HashSet<>();
   private final Set<VolumeId> beingCreated = new HashSet<>();
   private final Map<DeviceMode, List<String>> unavailablePools = new EnumMap<>(DeviceMode.class);
 
-  private Audit(Ledger ledger, Devices devices, NodeState node, boolean repair) {
+  /**
+   * @param repair through which leftovers are removed; empty if nothing is repaired
+   */
+  private Audit(
+      Ledger ledger,
+      Devices devices,
+      NodeState node,
+      HealthProbe health,
+      Optional<StateFiles> repair) {
     this.ledger = ledger;
     this.devices = devices;
     this.node = node;
+    this.health = health;
     this.repair = repair;
   }
 
   /** Compares, and changes nothing. */
-  public static AuditReport compare(Ledger ledger, Devices devices, NodeState node) {
-    return new Audit(ledger, devices, node, false).run();
+  public static AuditReport compare(
+      Ledger ledger, Devices devices, NodeState node, HealthProbe health) {
+    return new Audit(ledger, devices, node, health, Optional.empty()).run();
   }
 
   /** Compares, and repairs what is safe to repair; for the start of the driver. */
-  public static AuditReport repair(Ledger ledger, Devices devices, NodeState node) {
-    return new Audit(ledger, devices, node, true).run();
+  public static AuditReport repair(
+      Ledger ledger, Devices devices, NodeState node, HealthProbe health, StateFiles files) {
+    return new Audit(ledger, devices, node, health, Optional.of(files)).run();
   }
 
   private AuditReport run() {
@@ -143,12 +156,12 @@ public final class Audit {
 
   private void findIn(DeviceManager manager, Map<VolumeId, Device> found) {
     for (Device device : manager.list()) {
-      if (manager.isOwnName(device.id()) || ledger.find(device.id()).isPresent()) {
+      if (manager.isOwn(device.id()) || ledger.find(device.id()).isPresent()) {
         found.put(device.id(), device);
       }
     }
     for (VolumeId id : manager.incomplete()) {
-      if (!ledger.knows(id) && manager.isOwnName(id)) {
+      if (!ledger.knows(id) && manager.isOwn(id)) {
         report(
             Kind.DEVICE_WITHOUT_RECORD,
             id,
@@ -197,6 +210,13 @@ public final class Audit {
             yield false;
           }
         };
+    // one that no pod has used since the node was started may have no device node
+    if (volume.isComplete() && DeviceUsers.numberIfExists(device).isPresent()) {
+      health
+          .observe(device, mounted)
+          .problems()
+          .forEach(problem -> report(kind(problem), volume.id(), problem.text()));
+    }
     if (volume.isEphemeral() && mounted.isEmpty()) {
       report(
           Kind.EPHEMERAL_NOT_PUBLISHED,
@@ -209,6 +229,15 @@ public final class Audit {
           volume.id(),
           "is mounted at %s by another program".formatted(mounted.getFirst().mountPoint()));
     }
+  }
+
+  private static Kind kind(Problem problem) {
+    return switch (problem.kind()) {
+      case DEVICE_VANISHED -> Kind.DEVICE_VANISHED;
+      case BAD_BLOCKS -> Kind.BAD_BLOCKS;
+      case READ_ONLY_FILESYSTEM -> Kind.READ_ONLY_FILESYSTEM;
+      case SHUT_DOWN_FILESYSTEM -> Kind.SHUT_DOWN_FILESYSTEM;
+    };
   }
 
   private void checkSize(VolumeRecord volume, Device device) {
@@ -258,20 +287,16 @@ public final class Audit {
   }
 
   private List<MountEntry> mountsOf(Device device) {
-    try {
-      return BlockDevices.isBlockDevice(device.path())
-          ? node.mounts().of(DeviceNumber.of(device.path()))
-          : List.of();
-    } catch (IOException e) {
-      return List.of();
-    }
+    return DeviceUsers.numberIfExists(device)
+        .map(number -> node.mounts().of(number))
+        .orElse(List.of());
   }
 
   private void removeRecord(VolumeId id, String text) {
-    if (repair) {
+    if (repair.isPresent()) {
       ledger.remove(id);
     }
-    findings.add(new Finding(Kind.STALE_RECORD, id, text, repair));
+    findings.add(new Finding(Kind.STALE_RECORD, id, text, repair.isPresent()));
   }
 
   private void report(Kind kind, VolumeId id, String text) {

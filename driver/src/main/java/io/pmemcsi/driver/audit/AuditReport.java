@@ -19,14 +19,44 @@ public record AuditReport(int volumes, int devices, List<Finding> findings) {
     RECORD_WITHOUT_DEVICE,
     DEVICE_WITHOUT_RECORD,
     DEVICE_TOO_SMALL,
+    DEVICE_VANISHED,
+    BAD_BLOCKS,
+    READ_ONLY_FILESYSTEM,
+    SHUT_DOWN_FILESYSTEM,
     UNFINISHED_CREATE,
     UNFINISHED_DELETE,
     EPHEMERAL_NOT_PUBLISHED,
     UNEXPECTED_MOUNT,
     LEFTOVER_MOUNT,
     LEFTOVER_LOOP,
+    LEFTOVER_FILE,
     MODE_UNAVAILABLE,
     STALE_RECORD;
+
+    /** Whether the data of a volume is lost, damaged or out of reach for its pods. */
+    public boolean isAbnormalVolume() {
+      return switch (this) {
+        case RECORD_WITHOUT_DEVICE,
+            DEVICE_VANISHED,
+            BAD_BLOCKS,
+            READ_ONLY_FILESYSTEM,
+            SHUT_DOWN_FILESYSTEM ->
+            true;
+        case DAMAGED_RECORD,
+            DEVICE_WITHOUT_RECORD,
+            DEVICE_TOO_SMALL,
+            UNFINISHED_CREATE,
+            UNFINISHED_DELETE,
+            EPHEMERAL_NOT_PUBLISHED,
+            UNEXPECTED_MOUNT,
+            LEFTOVER_MOUNT,
+            LEFTOVER_LOOP,
+            LEFTOVER_FILE,
+            MODE_UNAVAILABLE,
+            STALE_RECORD ->
+            false;
+      };
+    }
 
     /** For tables and metric labels. */
     public String text() {
@@ -34,8 +64,16 @@ public record AuditReport(int volumes, int devices, List<Finding> findings) {
     }
   }
 
-  /** One thing that does not fit. */
-  public record Finding(Kind kind, VolumeId volume, String text, boolean repaired) {}
+  /**
+   * One thing that does not fit.
+   *
+   * @param subject the ID of a volume, or the name of a file in the state directory
+   */
+  public record Finding(Kind kind, String subject, String text, boolean repaired) {
+    public Finding(Kind kind, VolumeId volume, String text, boolean repaired) {
+      this(kind, volume.value(), text, repaired);
+    }
+  }
 
   /** Findings that need a human or another call. */
   public List<Finding> open() {
@@ -47,7 +85,9 @@ public record AuditReport(int volumes, int devices, List<Finding> findings) {
     return new AuditReport(
         volumes,
         devices,
-        findings.stream().filter(finding -> !leftOut.test(finding.volume())).toList());
+        findings.stream()
+            .filter(finding -> VolumeId.parse(finding.subject()).filter(leftOut).isEmpty())
+            .toList());
   }
 
   /** For people. */
@@ -62,7 +102,7 @@ public record AuditReport(int volumes, int devices, List<Finding> findings) {
                 "%n%-24s %-64s %s%s"
                     .formatted(
                         finding.kind().text(),
-                        finding.volume(),
+                        finding.subject(),
                         finding.text(),
                         finding.repaired() ? " (repaired)" : ""))
         .collect(Collectors.joining("", summary, ""));

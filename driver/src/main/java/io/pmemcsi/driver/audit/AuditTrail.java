@@ -1,7 +1,6 @@
 package io.pmemcsi.driver.audit;
 
 import io.pmemcsi.driver.audit.AuditReport.Finding;
-import io.pmemcsi.driver.device.VolumeId;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -13,7 +12,7 @@ import java.util.stream.Collectors;
  * audits in a row report it. What the next one does not report is resolved.
  */
 public final class AuditTrail {
-  private record Subject(AuditReport.Kind kind, VolumeId volume) {}
+  private record Subject(AuditReport.Kind kind, String name) {}
 
   private Set<Subject> last;
   private Set<Subject> reported;
@@ -52,6 +51,6 @@ public final class AuditTrail {
   }
 
   private static Subject subject(Finding finding) {
-    return new Subject(finding.kind(), finding.volume());
+    return new Subject(finding.kind(), finding.subject());
   }
 }

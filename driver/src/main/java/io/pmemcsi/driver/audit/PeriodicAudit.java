@@ -2,10 +2,12 @@ package io.pmemcsi.driver.audit;
 
 import io.pmemcsi.driver.device.Devices;
 import io.pmemcsi.driver.device.VolumeId;
+import io.pmemcsi.driver.health.HealthProbe;
 import io.pmemcsi.driver.volume.store.Ledger;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.function.Consumer;
+import java.util.function.LongConsumer;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,7 +23,9 @@ public final class PeriodicAudit implements AutoCloseable {
   private final Path stateDirectory;
   private final Ledger ledger;
   private final Devices devices;
+  private final HealthProbe health;
   private final Predicate<VolumeId> inFlight;
+  private final LongConsumer cleanUp;
   private final Consumer<AuditReport> listener;
   private final AuditTrail trail;
   private final Thread thread = Thread.ofVirtual().name("audit").unstarted(this::run);
@@ -30,6 +34,7 @@ public final class PeriodicAudit implements AutoCloseable {
    * Prepares it.
    *
    * @param inFlight whether a call for a volume is in flight
+   * @param cleanUp removes what can be removed without a caller at this {@link System#nanoTime}
    * @param listener gets each confirmed report
    * @param start what was found at the start of the driver
    */
@@ -37,13 +42,17 @@ public final class PeriodicAudit implements AutoCloseable {
       Path stateDirectory,
       Ledger ledger,
       Devices devices,
+      HealthProbe health,
       Predicate<VolumeId> inFlight,
+      LongConsumer cleanUp,
       Consumer<AuditReport> listener,
       AuditReport start) {
     this.stateDirectory = stateDirectory;
     this.ledger = ledger;
     this.devices = devices;
+    this.health = health;
     this.inFlight = inFlight;
+    this.cleanUp = cleanUp;
     this.listener = listener;
     this.trail = new AuditTrail(start);
   }
@@ -52,16 +61,28 @@ public final class PeriodicAudit implements AutoCloseable {
     thread.start();
   }
 
-  /** Audits once. */
-  public synchronized void runOnce() {
+  /**
+   * Audits once.
+   *
+   * @param now the time, as {@link System#nanoTime} tells it
+   */
+  public synchronized void runAt(long now) {
     try {
-      AuditReport report = Audit.compare(ledger, devices, NodeState.read(stateDirectory));
+      cleanUp.accept(now);
+      AuditReport report = Audit.compare(ledger, devices, NodeState.read(stateDirectory), health);
       // erasing a large volume takes longer than two audits: it is in flight, not interrupted
       AuditTrail.Confirmed confirmed = trail.next(report.without(inFlight));
       confirmed.added().forEach(PeriodicAudit::log);
       listener.accept(confirmed.report());
     } catch (RuntimeException e) {
       LOG.atWarn().addKeyValue("error", e.getMessage()).log("Ledger and node are not compared.");
+    }
+    try {
+      devices.current().takeNewMemory();
+    } catch (RuntimeException e) {
+      LOG.atWarn()
+          .addKeyValue("error", e.getMessage())
+          .log("New memory is not taken into use, trying again later.");
     }
     devices.measure();
   }
@@ -70,17 +91,18 @@ public final class PeriodicAudit implements AutoCloseable {
   public static void log(AuditReport.Finding finding) {
     LOG.atWarn()
         .addKeyValue("kind", finding.kind().text())
-        .addKeyValue("volume", finding.volume())
+        .addKeyValue(
+            finding.kind() == AuditReport.Kind.LEFTOVER_FILE ? "file" : "volume", finding.subject())
         .addKeyValue("what", finding.text())
         .addKeyValue("repaired", finding.repaired())
-        .log("Ledger and node disagree.");
+        .log("The audit found a problem.");
   }
 
   private void run() {
     try {
       while (true) {
         Thread.sleep(PERIOD);
-        runOnce();
+        runAt(System.nanoTime());
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -2,6 +2,7 @@ package io.pmemcsi.driver.csi;
 
 import com.google.protobuf.Message;
 import csi.v1.IdentityGrpc;
+import io.grpc.BindableService;
 import io.grpc.Context;
 import io.grpc.ForwardingServerCall.SimpleForwardingServerCall;
 import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
@@ -9,10 +10,12 @@ import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
+import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.pmemcsi.driver.linux.exec.Cancellation;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,6 +27,8 @@ public final class CallInterceptor implements ServerInterceptor {
 
   /** What clients of CSI rely on; gRPC's own limit has another message. */
   static final int MAX_MESSAGE = 4 << 20;
+
+  private static final int MAX_DESCRIPTION = 2048;
 
   private static final Logger LOG = LoggerFactory.getLogger("io.pmemcsi.driver.csi");
 
@@ -50,6 +55,11 @@ public final class CallInterceptor implements ServerInterceptor {
     this.recorder = recorder;
   }
 
+  /** A service for a server with this interceptor, which refuses what cannot be parsed. */
+  public static ServerServiceDefinition bind(BindableService service) {
+    return RequestMarshaller.forRequestsOf(service);
+  }
+
   @Override
   public <Q, R> ServerCall.Listener<Q> interceptCall(
       ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
@@ -57,6 +67,14 @@ public final class CallInterceptor implements ServerInterceptor {
     Cancellation cancellation = new Cancellation();
     Context.current().addListener(_ -> cancellation.cancel(), Runnable::run);
     return new Guarded<>(next.startCall(observed, headers), observed, cancellation);
+  }
+
+  /** Callers may put millions of characters into a name, and clients refuse long headers. */
+  private static String bounded(String description) {
+    return description.length() <= MAX_DESCRIPTION
+        ? description
+        : "%s... (%d characters)"
+            .formatted(description.substring(0, MAX_DESCRIPTION), description.length());
   }
 
   private final class Observed<Q, R> extends SimpleForwardingServerCall<Q, R> {
@@ -101,7 +119,8 @@ public final class CallInterceptor implements ServerInterceptor {
       closed = true;
       Status sent = status;
       if (!status.isOk()) {
-        String description = status.getDescription() == null ? "" : status.getDescription();
+        String description =
+            bounded(status.getDescription() == null ? "" : status.getDescription());
         sent = status.getCode().toStatus().withDescription(nodeId + ": " + description);
         LOG.atError()
             .addKeyValue("method", method)
@@ -131,8 +150,15 @@ public final class CallInterceptor implements ServerInterceptor {
     }
 
     @Override
-    public void onMessage(Q request) {
-      Message message = (Message) request;
+    public void onMessage(@Nullable Q request) {
+      if (!(request instanceof Message message)) {
+        refused = true;
+        call.close(
+            Status.INVALID_ARGUMENT.withDescription(
+                "the request is not a protobuf message of this method"),
+            new Metadata());
+        return;
+      }
       if (message.getSerializedSize() > MAX_MESSAGE) {
         refused = true;
         call.close(

@@ -3,25 +3,30 @@ package io.pmemcsi.driver.csi;
 import static io.pmemcsi.driver.csi.CsiStatusException.invalid;
 import static io.pmemcsi.driver.csi.GrpcResponder.respond;
 
-import com.google.protobuf.Int64Value;
-import csi.v1.ControllerExpandVolumeRequest;
-import csi.v1.ControllerExpandVolumeResponse;
 import csi.v1.ControllerGetCapabilitiesRequest;
 import csi.v1.ControllerGetCapabilitiesResponse;
 import csi.v1.ControllerGrpc;
-import csi.v1.ControllerServiceCapability;
 import csi.v1.ControllerServiceCapability.RPC;
+import csi.v1.CreateSnapshotRequest;
+import csi.v1.CreateSnapshotResponse;
 import csi.v1.CreateVolumeRequest;
 import csi.v1.CreateVolumeResponse;
+import csi.v1.DeleteSnapshotRequest;
+import csi.v1.DeleteSnapshotResponse;
 import csi.v1.DeleteVolumeRequest;
 import csi.v1.DeleteVolumeResponse;
 import csi.v1.GetCapacityRequest;
 import csi.v1.GetCapacityResponse;
+import csi.v1.GetSnapshotRequest;
+import csi.v1.GetSnapshotResponse;
+import csi.v1.ListSnapshotsRequest;
+import csi.v1.ListSnapshotsResponse;
 import csi.v1.ListVolumesRequest;
 import csi.v1.ListVolumesResponse;
 import csi.v1.ValidateVolumeCapabilitiesRequest;
 import csi.v1.ValidateVolumeCapabilitiesResponse;
 import csi.v1.VolumeCapability;
+import csi.v1.VolumeContentSource;
 import io.grpc.BindableService;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
@@ -30,49 +35,45 @@ import io.pmemcsi.driver.linux.mount.FilesystemType;
 import io.pmemcsi.driver.node.Access;
 import io.pmemcsi.driver.volume.ParameterSource;
 import io.pmemcsi.driver.volume.SizeRange;
+import io.pmemcsi.driver.volume.VolumeException;
 import io.pmemcsi.driver.volume.VolumeParameters;
 import io.pmemcsi.driver.volume.VolumeRecord;
+import io.pmemcsi.driver.volume.operations.VolumeCloner;
 import io.pmemcsi.driver.volume.operations.VolumeCreator;
 import io.pmemcsi.driver.volume.operations.VolumeDeleter;
-import io.pmemcsi.driver.volume.operations.VolumeExpander;
 import io.pmemcsi.driver.volume.operations.Volumes;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
+import java.util.OptionalInt;
 
-/** The CSI controller service: creates, deletes, expands and lists volumes of this node. */
+/** The CSI controller service: creates, deletes and lists volumes of this node. */
 public final class ControllerService extends ControllerGrpc.ControllerImplBase {
 
   private final NodeIdentity node;
   private final Volumes volumes;
   private final VolumeCreator creator;
+  private final VolumeCloner cloner;
   private final VolumeDeleter deleter;
-  private final VolumeExpander expander;
-  private final boolean expandable;
+  private final SnapshotCalls snapshots;
   private final VolumeMessages messages;
   private volatile Whole whole = new Whole(-1, ListVolumesResponse.getDefaultInstance());
 
   /** The list of all volumes, valid until the ledger has another version. */
   private record Whole(long version, ListVolumesResponse response) {}
 
-  /**
-   * Serves what the parts below offer.
-   *
-   * @param expandable whether volumes of this device mode can be expanded
-   */
   public ControllerService(
       NodeIdentity node,
       Volumes volumes,
       VolumeCreator creator,
+      VolumeCloner cloner,
       VolumeDeleter deleter,
-      VolumeExpander expander,
-      boolean expandable) {
+      SnapshotCalls snapshots) {
     this.node = node;
     this.volumes = volumes;
     this.creator = creator;
+    this.cloner = cloner;
     this.deleter = deleter;
-    this.expander = expander;
-    this.expandable = expandable;
+    this.snapshots = snapshots;
     this.messages = new VolumeMessages(node);
   }
 
@@ -87,22 +88,18 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
   public void controllerGetCapabilities(
       ControllerGetCapabilitiesRequest request,
       StreamObserver<ControllerGetCapabilitiesResponse> observer) {
-    Stream<RPC.Type> always =
-        Stream.of(
-            RPC.Type.CREATE_DELETE_VOLUME,
-            RPC.Type.LIST_VOLUMES,
-            RPC.Type.GET_CAPACITY,
-            RPC.Type.SINGLE_NODE_MULTI_WRITER);
     respond(
         observer,
         () ->
-            ControllerGetCapabilitiesResponse.newBuilder()
-                .addAllCapabilities(
-                    Stream.concat(
-                            always, expandable ? Stream.of(RPC.Type.EXPAND_VOLUME) : Stream.of())
-                        .map(ControllerService::capability)
-                        .toList())
-                .build());
+            ControllerMessages.capabilities(
+                RPC.Type.CREATE_DELETE_VOLUME,
+                RPC.Type.LIST_VOLUMES,
+                RPC.Type.GET_CAPACITY,
+                RPC.Type.CREATE_DELETE_SNAPSHOT,
+                RPC.Type.LIST_SNAPSHOTS,
+                RPC.Type.GET_SNAPSHOT,
+                RPC.Type.CLONE_VOLUME,
+                RPC.Type.SINGLE_NODE_MULTI_WRITER));
   }
 
   @Override
@@ -121,10 +118,71 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
           for (Access access : accesses) {
             size = size.atLeast(minimum(access));
           }
+          VolumeRecord created = create(request, name, size, parameters);
           return CreateVolumeResponse.newBuilder()
-              .setVolume(messages.volume(creator.create(name, size, parameters)))
+              .setVolume(messages.volume(created, volumes.numaNode(created)))
               .build();
         });
+  }
+
+  private VolumeRecord create(
+      CreateVolumeRequest request, String name, SizeRange size, VolumeParameters parameters) {
+    if (!request.hasVolumeContentSource()) {
+      return creator.create(name, size, parameters);
+    }
+    VolumeContentSource source = request.getVolumeContentSource();
+    try {
+      return switch (source.getTypeCase()) {
+        case SNAPSHOT ->
+            cloner.ofSnapshot(
+                name,
+                size,
+                parameters,
+                Requests.text(
+                    "volume_content_source.snapshot.snapshot_id",
+                    source.getSnapshot().getSnapshotId()));
+        case VOLUME ->
+            cloner.ofVolume(
+                name,
+                size,
+                parameters,
+                Requests.text(
+                    "volume_content_source.volume.volume_id", source.getVolume().getVolumeId()));
+        case TYPE_NOT_SET ->
+            throw invalid("volume_content_source is empty: name a snapshot or a volume");
+      };
+    } catch (VolumeException.NotFound e) {
+      if (request.hasAccessibilityRequirements()) {
+        // it may be on another node: with this code the provisioner lets the scheduler choose again
+        throw new CsiStatusException(
+            Status.Code.RESOURCE_EXHAUSTED, String.valueOf(e.getMessage()));
+      }
+      throw e;
+    }
+  }
+
+  @Override
+  public void createSnapshot(
+      CreateSnapshotRequest request, StreamObserver<CreateSnapshotResponse> observer) {
+    respond(observer, () -> snapshots.create(request));
+  }
+
+  @Override
+  public void deleteSnapshot(
+      DeleteSnapshotRequest request, StreamObserver<DeleteSnapshotResponse> observer) {
+    respond(observer, () -> snapshots.delete(request));
+  }
+
+  @Override
+  public void listSnapshots(
+      ListSnapshotsRequest request, StreamObserver<ListSnapshotsResponse> observer) {
+    respond(observer, () -> snapshots.list(request));
+  }
+
+  @Override
+  public void getSnapshot(
+      GetSnapshotRequest request, StreamObserver<GetSnapshotResponse> observer) {
+    respond(observer, () -> snapshots.get(request));
   }
 
   @Override
@@ -135,33 +193,6 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
         () -> {
           deleter.delete(Requests.volumeId(request.getVolumeId()));
           return DeleteVolumeResponse.getDefaultInstance();
-        });
-  }
-
-  @Override
-  public void controllerExpandVolume(
-      ControllerExpandVolumeRequest request,
-      StreamObserver<ControllerExpandVolumeResponse> observer) {
-    if (!expandable) {
-      super.controllerExpandVolume(request, observer);
-      return;
-    }
-    respond(
-        observer,
-        () -> {
-          String id = Requests.volumeId(request.getVolumeId());
-          if (!request.hasCapacityRange()) {
-            throw invalid("capacity_range is missing");
-          }
-          SizeRange size = Requests.size(true, request.getCapacityRange());
-          if (request.hasVolumeCapability()) {
-            Requests.access(request.getVolumeCapability());
-          }
-          VolumeRecord entry = expander.expand(id, size);
-          return ControllerExpandVolumeResponse.newBuilder()
-              .setCapacityBytes(entry.sizeBytes())
-              .setNodeExpansionRequired(!request.getVolumeCapability().hasBlock())
-              .build();
         });
   }
 
@@ -200,53 +231,30 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
     respond(
         observer,
         () -> {
-          if (request.getMaxEntries() < 0) {
-            throw invalid("max_entries %d is negative".formatted(request.getMaxEntries()));
-          }
-          boolean all = request.getMaxEntries() == 0 && request.getStartingToken().isEmpty();
-          return all ? whole() : page(request.getMaxEntries(), request.getStartingToken());
+          Page.Request page =
+              new Page.Request("ListVolumes", request.getMaxEntries(), request.getStartingToken());
+          return page.isForAll() ? whole(page) : list(page);
         });
   }
 
   /** Sidecars ask often, so the response is built once per change. */
-  private ListVolumesResponse whole() {
+  private ListVolumesResponse whole(Page.Request all) {
     long version = volumes.version();
     Whole kept = whole;
     if (kept.version() != version) {
-      kept = new Whole(version, page(0, ""));
+      kept = new Whole(version, list(all));
       whole = kept;
     }
     return kept.response();
   }
 
-  private ListVolumesResponse page(int maxEntries, String token) {
+  private ListVolumesResponse list(Page.Request request) {
     List<VolumeRecord> all = volumes.list();
-    List<VolumeRecord> after = after(all, token);
-    int count = maxEntries == 0 ? after.size() : Math.min(after.size(), maxEntries);
-    ListVolumesResponse.Builder page = ListVolumesResponse.newBuilder();
-    page.addAllEntries(messages.list(after.subList(0, count), all));
-    if (count < after.size()) {
-      page.setNextToken(after.get(count - 1).id().value());
-    }
-    return page.build();
-  }
-
-  /**
-   * A token is the id of the last volume on the page before, so that pages neither repeat nor skip
-   * a volume when others come and go between.
-   */
-  private static List<VolumeRecord> after(List<VolumeRecord> all, String token) {
-    if (token.isEmpty()) {
-      return all;
-    }
-    if (!token.matches("[A-Za-z0-9_+.-]{1,6}-[0-9a-f]{56}")
-        && all.stream().noneMatch(entry -> entry.id().value().equals(token))) {
-      throw new CsiStatusException(
-          Status.Code.ABORTED,
-          "starting_token \"%s\" is not one that ListVolumes has returned"
-              .formatted(Requests.escaped(token)));
-    }
-    return all.stream().filter(entry -> entry.id().value().compareTo(token) > 0).toList();
+    Page<VolumeRecord> page = request.of(all, volume -> volume.id().value());
+    return ListVolumesResponse.newBuilder()
+        .addAllEntries(messages.list(page.entries(), all))
+        .setNextToken(page.nextToken())
+        .build();
   }
 
   @Override
@@ -257,11 +265,9 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
         () -> {
           boolean here =
               !request.hasAccessibleTopology() || node.isIn(request.getAccessibleTopology());
-          Capacity capacity = here ? volumes.capacity() : Capacity.NONE;
-          return GetCapacityResponse.newBuilder()
-              .setAvailableCapacity(capacity.available())
-              .setMaximumVolumeSize(Int64Value.of(capacity.maxVolumeSize()))
-              .build();
+          OptionalInt numaNode = Requests.numaNode(request.getParametersMap());
+          Capacity capacity = here ? volumes.capacity(numaNode) : Capacity.NONE;
+          return ControllerMessages.capacity(capacity.available(), capacity.maxVolumeSize());
         });
   }
 
@@ -275,9 +281,6 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
   }
 
   private void refuseUnsupported(CreateVolumeRequest request) {
-    if (request.hasVolumeContentSource()) {
-      throw invalid("volume_content_source is not supported: there are no snapshots and clones");
-    }
     if (request.getChangeableParametersCount() > 0) {
       throw invalid(
           "mutable_parameters are not supported: " + request.getChangeableParametersMap().keySet());
@@ -303,9 +306,5 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
       case Access.Block _ -> 0;
       case Access.Mount mount -> mount.type().map(FilesystemType::minimumBytes).orElse(0L);
     };
-  }
-
-  private static ControllerServiceCapability capability(RPC.Type type) {
-    return ControllerServiceCapability.newBuilder().setRpc(RPC.newBuilder().setType(type)).build();
   }
 }

@@ -60,12 +60,12 @@ public final class CsiServer implements AutoCloseable {
             .callExecutor(new CallExecutors(calls))
             .maxInboundMessageSize(MAX_TRANSPORT)
             .intercept(new CallInterceptor(nodeId, recorder));
-    services.forEach(builder::addService);
+    services.forEach(service -> builder.addService(CallInterceptor.bind(service)));
     Server server = builder.build();
     try {
       server.start();
     } catch (IOException e) {
-      var _ = loop.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+      var _ = loop.shutdownGracefully(0, Timeouts.SERVER_THREADS.toMillis(), TimeUnit.MILLISECONDS);
       calls.shutdownNow();
       throw new FatalException(
           "cannot listen on %s: %s; correct -endpoint, or create the directory of the socket"
@@ -81,7 +81,7 @@ public final class CsiServer implements AutoCloseable {
     try {
       if (!server.awaitTermination(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
         server.shutdownNow();
-        server.awaitTermination(5, TimeUnit.SECONDS);
+        server.awaitTermination(Timeouts.CANCELLED_CALLS.toMillis(), TimeUnit.MILLISECONDS);
       }
       Files.deleteIfExists(socket);
     } catch (InterruptedException e) {
@@ -90,7 +90,7 @@ public final class CsiServer implements AutoCloseable {
     } catch (IOException e) {
       // the next start removes it
     }
-    var _ = loop.shutdownGracefully(0, 2, TimeUnit.SECONDS);
+    var _ = loop.shutdownGracefully(0, Timeouts.SERVER_THREADS.toMillis(), TimeUnit.MILLISECONDS);
     calls.shutdown();
   }
 

@@ -25,14 +25,4 @@ public final class CsiStatusException extends RuntimeException {
   public static CsiStatusException notFound(String message) {
     return new CsiStatusException(Status.Code.NOT_FOUND, message);
   }
-
-  /** There is something already, and it is not what was asked for. */
-  public static CsiStatusException exists(String message) {
-    return new CsiStatusException(Status.Code.ALREADY_EXISTS, message);
-  }
-
-  /** The caller or an administrator must act first. */
-  public static CsiStatusException precondition(String message) {
-    return new CsiStatusException(Status.Code.FAILED_PRECONDITION, message);
-  }
 }

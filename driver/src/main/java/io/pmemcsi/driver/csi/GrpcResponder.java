@@ -13,14 +13,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The one place where failures become status codes. */
-final class GrpcResponder {
+public final class GrpcResponder {
 
   private static final Logger LOG = LoggerFactory.getLogger(GrpcResponder.class);
 
   private GrpcResponder() {}
 
   /** Responds to a call with the result of the work, or with the status of its failure. */
-  static <T> void respond(StreamObserver<T> observer, Supplier<T> work) {
+  public static <T> void respond(StreamObserver<T> observer, Supplier<T> work) {
     T response;
     try {
       response = work.get();

@@ -8,6 +8,9 @@ import csi.v1.CsiProto;
 /** A message as text for the log; put together only when it is printed, and without secrets. */
 record LoggedMessage(Message message) {
 
+  /** A list of a thousand volumes is longer and of no use in a log. */
+  private static final int MAX_LENGTH = 16 << 10;
+
   static LoggedMessage of(Message message) {
     return new LoggedMessage(message);
   }
@@ -20,6 +23,9 @@ record LoggedMessage(Message message) {
         open.clearField(field);
       }
     }
-    return TextFormat.printer().emittingSingleLine(true).printToString(open.build());
+    String text = TextFormat.printer().emittingSingleLine(true).printToString(open.build());
+    return text.length() <= MAX_LENGTH
+        ? text
+        : "%s... (%d characters)".formatted(text.substring(0, MAX_LENGTH), text.length());
   }
 }

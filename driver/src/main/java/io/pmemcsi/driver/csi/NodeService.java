@@ -22,18 +22,22 @@ import csi.v1.NodeUnpublishVolumeRequest;
 import csi.v1.NodeUnpublishVolumeResponse;
 import csi.v1.NodeUnstageVolumeRequest;
 import csi.v1.NodeUnstageVolumeResponse;
+import csi.v1.VolumeCondition;
 import csi.v1.VolumeUsage;
 import io.grpc.stub.StreamObserver;
+import io.pmemcsi.driver.health.Problem;
 import io.pmemcsi.driver.node.Access;
-import io.pmemcsi.driver.node.FilesystemExpansion;
+import io.pmemcsi.driver.node.Expansion;
 import io.pmemcsi.driver.node.Publishing;
 import io.pmemcsi.driver.node.Staging;
 import io.pmemcsi.driver.node.Statistics;
 import io.pmemcsi.driver.volume.ParameterSource;
 import io.pmemcsi.driver.volume.SizeRange;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** The CSI node service: volumes for pods on this node. */
@@ -43,7 +47,7 @@ public final class NodeService extends NodeGrpc.NodeImplBase {
   private final Staging staging;
   private final Publishing publishing;
   private final Statistics statistics;
-  private final FilesystemExpansion expansion;
+  private final Expansion expansion;
   private final boolean expandable;
 
   /**
@@ -56,7 +60,7 @@ public final class NodeService extends NodeGrpc.NodeImplBase {
       Staging staging,
       Publishing publishing,
       Statistics statistics,
-      FilesystemExpansion expansion,
+      Expansion expansion,
       boolean expandable) {
     this.node = node;
     this.staging = staging;
@@ -85,6 +89,7 @@ public final class NodeService extends NodeGrpc.NodeImplBase {
         Stream.of(
             RPC.Type.STAGE_UNSTAGE_VOLUME,
             RPC.Type.GET_VOLUME_STATS,
+            RPC.Type.VOLUME_CONDITION,
             RPC.Type.SINGLE_NODE_MULTI_WRITER);
     respond(
         observer,
@@ -175,12 +180,14 @@ public final class NodeService extends NodeGrpc.NodeImplBase {
     respond(
         observer,
         () -> {
-          Statistics.Usage usage =
+          Statistics.Report report =
               statistics.of(
                   Requests.volumeId(request.getVolumeId()),
                   Requests.volumePath(request.getVolumePath()));
+          Statistics.Usage usage = report.usage();
           NodeGetVolumeStatsResponse.Builder response =
               NodeGetVolumeStatsResponse.newBuilder()
+                  .setVolumeCondition(condition(report.problems()))
                   .addUsage(
                       VolumeUsage.newBuilder()
                           .setUnit(VolumeUsage.Unit.BYTES)
@@ -248,6 +255,16 @@ public final class NodeService extends NodeGrpc.NodeImplBase {
           UNRECOGNIZED ->
           false;
     };
+  }
+
+  private static VolumeCondition condition(List<Problem> problems) {
+    return VolumeCondition.newBuilder()
+        .setAbnormal(!problems.isEmpty())
+        .setMessage(
+            problems.isEmpty()
+                ? "no problem is known"
+                : problems.stream().map(Problem::text).collect(Collectors.joining("; ")))
+        .build();
   }
 
   private static NodeServiceCapability capability(RPC.Type type) {

@@ -17,16 +17,24 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.regex.Pattern;
 
 /** Validates parts of requests and converts them to values. */
-final class Requests {
+public final class Requests {
 
   /** The size limit that the CSI specification sets for such texts. */
   private static final int MAX_NAME = 128;
 
   private static final Pattern FLAG = Pattern.compile("[\\x21-\\x2b\\x2d-\\x7e]{1,256}");
+
+  /**
+   * kubelet quotes the SELinux label of a pod, whose categories are separated by commas. The quotes
+   * keep kernel and mount(8) from splitting it.
+   */
+  private static final Pattern SELINUX_CONTEXT =
+      Pattern.compile("(fs|def|root)?context=\"[\\x21\\x23-\\x7e]{1,256}\"");
 
   /** Options that would do something else than mounting this volume at that place. */
   private static final Set<String> FORBIDDEN_FLAGS =
@@ -61,11 +69,11 @@ final class Requests {
     return value;
   }
 
-  static String volumeId(String value) {
+  public static String volumeId(String value) {
     return text("volume_id", value);
   }
 
-  static String name(String value) {
+  public static String name(String value) {
     text("name", value);
     if (value.length() > MAX_NAME) {
       throw invalid("name has %d characters, more than %d".formatted(value.length(), MAX_NAME));
@@ -185,7 +193,8 @@ final class Requests {
   private static List<String> flags(VolumeCapability.MountVolume mount) {
     for (String flag : mount.getMountFlagsList()) {
       boolean forbidden = FORBIDDEN_FLAGS.contains(flag) || flag.startsWith("X-mount");
-      if (!FLAG.matcher(flag).matches() || forbidden) {
+      boolean readable = FLAG.matcher(flag).matches() || SELINUX_CONTEXT.matcher(flag).matches();
+      if (!readable || forbidden) {
         throw invalid(
             "volume_capability.mount.mount_flags \"%s\" is not allowed".formatted(escaped(flag)));
       }
@@ -196,6 +205,15 @@ final class Requests {
   static VolumeParameters parameters(ParameterSource source, Map<String, String> written) {
     try {
       return source.parse(written);
+    } catch (IllegalArgumentException e) {
+      throw invalid(String.valueOf(e.getMessage()));
+    }
+  }
+
+  /** The NUMA node that the parameters of a storage class ask for. */
+  static OptionalInt numaNode(Map<String, String> storageClass) {
+    try {
+      return ParameterSource.requestedNumaNode(storageClass);
     } catch (IllegalArgumentException e) {
       throw invalid(String.valueOf(e.getMessage()));
     }

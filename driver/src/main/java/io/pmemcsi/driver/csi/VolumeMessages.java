@@ -3,9 +3,11 @@ package io.pmemcsi.driver.csi;
 import csi.v1.ListVolumesResponse;
 import csi.v1.Volume;
 import io.pmemcsi.driver.device.VolumeId;
+import io.pmemcsi.driver.volume.Origin;
 import io.pmemcsi.driver.volume.VolumeRecord;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
@@ -25,13 +27,21 @@ final class VolumeMessages {
     this.node = node;
   }
 
-  Volume volume(VolumeRecord entry) {
-    return Volume.newBuilder()
-        .setVolumeId(entry.id().value())
-        .setCapacityBytes(entry.sizeBytes())
-        .putAllVolumeContext(entry.context())
-        .addAccessibleTopology(node.topology())
-        .build();
+  Volume volume(VolumeRecord entry, OptionalInt numaNode) {
+    Volume.Builder volume =
+        Volume.newBuilder()
+            .setVolumeId(entry.id().value())
+            .setCapacityBytes(entry.sizeBytes())
+            .putAllVolumeContext(entry.context(numaNode))
+            .addAccessibleTopology(node.topology());
+    switch (entry.origin()) {
+      case Origin.CopyOfVolume(VolumeId source) ->
+          volume.getContentSourceBuilder().getVolumeBuilder().setVolumeId(source.value());
+      case Origin.CopyOfSnapshot(VolumeId source) ->
+          volume.getContentSourceBuilder().getSnapshotBuilder().setSnapshotId(source.value());
+      case Origin.Blank _, Origin.SnapshotOf _ -> {}
+    }
+    return volume.build();
   }
 
   /** The entries of a list; those of deleted volumes are dropped. */
@@ -50,18 +60,8 @@ final class VolumeMessages {
             (_, cached) ->
                 cached != null && cached.from().equals(entry)
                     ? cached
-                    : new Cached(entry, inList(entry)))
+                    : new Cached(
+                        entry, ControllerMessages.listed(entry.id().value(), entry.sizeBytes())))
         .message();
-  }
-
-  /**
-   * ID and capacity, as in the original: callers compare IDs, and a node with many volumes must
-   * respond quickly.
-   */
-  private static ListVolumesResponse.Entry inList(VolumeRecord entry) {
-    return ListVolumesResponse.Entry.newBuilder()
-        .setVolume(
-            Volume.newBuilder().setVolumeId(entry.id().value()).setCapacityBytes(entry.sizeBytes()))
-        .build();
   }
 }

@@ -13,6 +13,15 @@ public record Capacity(long maxVolumeSize, long available, long managed, long to
   /** A node without persistent memory. */
   public static final Capacity NONE = new Capacity(0, 0, 0, 0);
 
+  /** What two parts of the memory provide together; a volume is in one of them. */
+  public Capacity plus(Capacity other) {
+    return new Capacity(
+        Math.max(maxVolumeSize, other.maxVolumeSize),
+        available + other.available,
+        managed + other.managed,
+        total + other.total);
+  }
+
   public Capacity {
     if (maxVolumeSize < 0 || available < 0 || managed < 0 || total < 0) {
       throw new IllegalArgumentException(

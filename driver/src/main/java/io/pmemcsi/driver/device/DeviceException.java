@@ -2,6 +2,8 @@ package io.pmemcsi.driver.device;
 
 import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.driver.linux.exec.ToolFailedException;
+import java.util.List;
+import java.util.OptionalInt;
 
 /** Why an operation of a device manager failed; the CSI status follows from the type. */
 public abstract sealed class DeviceException extends RuntimeException {
@@ -41,6 +43,29 @@ public abstract sealed class DeviceException extends RuntimeException {
       super(
           "not enough space for %d bytes, the largest possible volume has %d bytes"
               .formatted(requestedBytes, largestBytes));
+    }
+
+    /** The same where a NUMA node may be requested. */
+    public static NotEnoughSpace on(
+        OptionalInt numaNode, long requestedBytes, long largestBytes, List<Pool> pools) {
+      return numaNode.isEmpty()
+          ? new NotEnoughSpace(requestedBytes, largestBytes)
+          : new NotEnoughSpace(numaNode.getAsInt(), requestedBytes, pools);
+    }
+
+    private NotEnoughSpace(int numaNode, long requestedBytes, List<Pool> pools) {
+      super(
+          "not enough space for %d bytes on NUMA node %d (parameter \"numaNode\"), the largest possible volume there has %d bytes; the memory of this node is on the NUMA nodes %s"
+              .formatted(
+                  requestedBytes,
+                  numaNode,
+                  Pool.capacityOn(numaNode, pools).maxVolumeSize(),
+                  pools.stream()
+                      .flatMapToInt(pool -> pool.numaNode().stream())
+                      .distinct()
+                      .sorted()
+                      .boxed()
+                      .toList()));
     }
   }
 

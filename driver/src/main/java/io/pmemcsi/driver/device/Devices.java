@@ -1,6 +1,7 @@
 package io.pmemcsi.driver.device;
 
 import io.pmemcsi.driver.linux.exec.Cancellation;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -29,10 +30,19 @@ public final class Devices {
   public sealed interface Measured {
     /** The capacity, if a measurement has ever succeeded. */
     default Optional<Capacity> known() {
-      return this instanceof Known(Capacity capacity) ? Optional.of(capacity) : Optional.empty();
+      return this instanceof Known known ? Optional.of(known.capacity()) : Optional.empty();
     }
 
-    record Known(Capacity capacity) implements Measured {}
+    /**
+     * A successful one.
+     *
+     * @param pools the same by regions, where the mode has them
+     */
+    record Known(Capacity capacity, List<Pool> pools) implements Measured {
+      public Known {
+        pools = List.copyOf(pools);
+      }
+    }
 
     record Failed(String why) implements Measured {}
   }
@@ -85,7 +95,7 @@ public final class Devices {
 
   /** Whether the node has no memory at all, as far as that is known. */
   public boolean hasNothing() {
-    return measured instanceof Measured.Known(Capacity capacity) && capacity.total() == 0;
+    return measured.known().filter(capacity -> capacity.total() == 0).isPresent();
   }
 
   /** The last measurement: schedulers ask often, so this runs no command. */
@@ -105,7 +115,7 @@ public final class Devices {
 
   private Measured measureNow() {
     try {
-      return new Measured.Known(current.capacity());
+      return new Measured.Known(current.capacity(), current.pools());
     } catch (RuntimeException e) {
       LOG.atWarn().addKeyValue("error", e.getMessage()).log("The capacity is not known.");
       return new Measured.Failed(String.valueOf(e.getMessage()));

@@ -47,7 +47,7 @@ public final class Eraser {
     this.reportEvery = reportEvery;
   }
 
-  /** Called for each piece that was overwritten. */
+  /** Called at the beginning and for each piece that was overwritten. */
   @FunctionalInterface
   public interface Progress {
     void erased(VolumeId volume, long doneBytes, long totalBytes);
@@ -133,6 +133,8 @@ public final class Eraser {
     long lastReport = System.nanoTime();
     try (FileChannel channel = FileChannel.open(path, WRITE, BlockDevices.DIRECT)) {
       long done = begin(device);
+      // before the first piece: a device may hang at once
+      progress.erased(device.id(), done, sizeBytes);
       while (done < directBytes) {
         stopIfCancelled(call, path, done);
         done += channel.write(zeros.clear().limit((int) Math.min(PIECE, directBytes - done)), done);

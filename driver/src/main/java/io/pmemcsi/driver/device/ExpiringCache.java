@@ -6,25 +6,31 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
- * The output of a slow tool, kept until it expires, is invalidated, or does not fit what a caller
- * needs. Loading and changing need the owner's lock; {@link #last} does not.
+ * The answer of a slow tool or server, kept until it expires, is invalidated, or does not fit what
+ * a caller needs. Loading and changing need the owner's lock; {@link #last} does not.
  */
 public final class ExpiringCache<T> {
   /** Other programs may change things, so nothing is trusted for longer. */
-  private static final long VALIDITY_NANOS = Duration.ofMinutes(1).toNanos();
+  private static final Duration VALIDITY = Duration.ofMinutes(1);
 
   private final Supplier<T> loader;
+  private final long validityNanos;
   private volatile Optional<T> last = Optional.empty();
   private boolean valid;
   private long loadedAt;
 
   public ExpiringCache(Supplier<T> loader) {
+    this(loader, VALIDITY);
+  }
+
+  public ExpiringCache(Supplier<T> loader, Duration validity) {
     this.loader = loader;
+    this.validityNanos = validity.toNanos();
   }
 
   /** The cached value if it is valid and plausible, else one that is loaded now. */
   public T getIf(Predicate<T> plausible) {
-    boolean usable = valid && System.nanoTime() - loadedAt < VALIDITY_NANOS;
+    boolean usable = valid && System.nanoTime() - loadedAt < validityNanos;
     return last.filter(_ -> usable).filter(plausible).orElseGet(this::refresh);
   }
 

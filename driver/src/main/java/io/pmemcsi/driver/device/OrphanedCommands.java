@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -23,8 +24,24 @@ public record OrphanedCommands(Path processes) {
   /** Those of this machine, or of this container: in another one they die with their driver. */
   public static final OrphanedCommands HERE = new OrphanedCommands(Path.of("/proc"));
 
-  /** The commands of this driver that overwrite a device; wrappers have them as an argument. */
-  private static final Set<String> WRITERS = Set.of("mkfs.ext4", "mkfs.xfs", "wipefs", "resize2fs");
+  /**
+   * The commands of this driver that write to a device or mount it; wrappers have them as an
+   * argument.
+   */
+  private static final Set<String> WRITERS =
+      Set.of(
+          "mount",
+          "mkfs.ext4",
+          "mkfs.xfs",
+          "wipefs",
+          "resize2fs",
+          "e2fsck",
+          "tune2fs",
+          "xfs_admin",
+          "xfs_db");
+
+  /** What the JVM starts first: it becomes the command. */
+  private static final String STARTER = "jspawnhelper";
 
   /** The argument that names the device in each of these commands. */
   public static String nameOption(String name) {
@@ -41,14 +58,34 @@ public record OrphanedCommands(Path processes) {
    * the kernel does not report the device as busy.
    */
   public Optional<String> writerOf(Path device) {
+    return list(all -> writerOf(device, all));
+  }
+
+  /** The same among these processes only. */
+  static Optional<String> writerOf(Path device, Stream<Path> processes) {
+    return processes
+        .map(OrphanedCommands::arguments)
+        .filter(arguments -> arguments.contains(device.toString()))
+        .flatMap(List::stream)
+        .map(OrphanedCommands::program)
+        .filter(WRITERS::contains)
+        .findFirst();
+  }
+
+  /** The processes that write to a device, or may become such a command. */
+  Set<Path> writers() {
     return list(
         all ->
-            all.map(OrphanedCommands::arguments)
-                .filter(arguments -> arguments.contains(device.toString()))
-                .flatMap(List::stream)
-                .map(argument -> argument.substring(argument.lastIndexOf('/') + 1))
-                .filter(WRITERS::contains)
-                .findFirst());
+            all.filter(
+                    process ->
+                        arguments(process).stream()
+                            .map(OrphanedCommands::program)
+                            .anyMatch(name -> WRITERS.contains(name) || name.equals(STARTER)))
+                .collect(Collectors.toSet()));
+  }
+
+  private static String program(String argument) {
+    return argument.substring(argument.lastIndexOf('/') + 1);
   }
 
   /** Whether a process has this argument. */

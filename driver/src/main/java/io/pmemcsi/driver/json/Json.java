@@ -29,14 +29,12 @@ public sealed interface Json {
     }
   }
 
-  /** A list. */
   record Elements(List<Json> values) implements Json {
     public Elements {
       values = List.copyOf(values);
     }
   }
 
-  /** A text. */
   record Text(String value) implements Json {}
 
   /** A number of any size. */

@@ -1,6 +1,7 @@
 package io.pmemcsi.driver.node;
 
 import io.pmemcsi.base.error.Reason;
+import io.pmemcsi.driver.linux.block.BlockDevices;
 import io.pmemcsi.driver.linux.block.DeviceNumber;
 import io.pmemcsi.driver.linux.block.Signatures;
 import io.pmemcsi.driver.linux.block.Signatures.Found;
@@ -8,10 +9,12 @@ import io.pmemcsi.driver.linux.exec.Cancellation;
 import io.pmemcsi.driver.linux.loop.LoopDevices;
 import io.pmemcsi.driver.linux.loop.LoopDevices.Loop;
 import io.pmemcsi.driver.linux.mount.FilesystemType;
+import io.pmemcsi.driver.linux.mount.MountAttributes;
 import io.pmemcsi.driver.linux.mount.MountEntry;
 import io.pmemcsi.driver.linux.mount.Mounts;
 import io.pmemcsi.driver.node.kata.ImageFiles;
 import io.pmemcsi.driver.node.kata.ImageLayout;
+import io.pmemcsi.driver.state.StateDirectory;
 import io.pmemcsi.driver.volume.VolumeException;
 import io.pmemcsi.driver.volume.VolumeRecord;
 import io.pmemcsi.driver.volume.VolumeState;
@@ -22,7 +25,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Publishes the filesystem inside a volume's image file: the volume itself is mounted in the state
@@ -30,8 +36,10 @@ import java.util.function.Consumer;
  */
 public final class KataVolumes {
 
-  /** Where the volumes themselves are mounted, in the state directory. */
-  public static final String DIRECTORY = "mount";
+  private static final Logger LOG = LoggerFactory.getLogger(KataVolumes.class);
+
+  /** What the mount table shows for a mount without flags, apart from read-only. */
+  private static final Set<String> WITHOUT_FLAGS = Set.of("rw", "ro", "relatime");
 
   private final Path directory;
   private final Volumes volumes;
@@ -47,12 +55,21 @@ public final class KataVolumes {
       LoopDevices loops,
       ImageFiles images,
       Signatures signatures) {
-    this.directory = stateDirectory.toAbsolutePath().resolve(DIRECTORY);
+    this.directory = StateDirectory.Part.KATA_MOUNTS.in(stateDirectory.toAbsolutePath());
     this.volumes = volumes;
     this.mounts = mounts;
     this.loops = loops;
     this.images = images;
     this.signatures = signatures;
+  }
+
+  /** A pod with Kata Containers gets the filesystem in the image file, nothing else. */
+  static void refuseBlock(VolumeRecord entry) {
+    if (entry.parameters().kataContainers()) {
+      throw new VolumeException.InvalidRequest(
+          "volume_capability: volume %s has kataContainers=true, it cannot be a raw block volume"
+              .formatted(entry.id()));
+    }
   }
 
   /** Where the volume itself is mounted while it is published. */
@@ -63,6 +80,8 @@ public final class KataVolumes {
   /**
    * Mounts the image of a volume.
    *
+   * @param options those that belong to one mount count for the image, the others are those of the
+   *     volume's own filesystem
    * @param mountVolume mounts the volume at the path it is given
    */
   void publish(
@@ -72,7 +91,7 @@ public final class KataVolumes {
       List<String> options,
       Consumer<Path> mountVolume) {
     try {
-      show(entry, target, access, options.contains("ro"), mountVolume);
+      show(entry, target, access, MountAttributes.perMountOptions(options), mountVolume);
     } catch (RuntimeException e) {
       // kubelet does not call NodeUnpublishVolume after a failure
       Cancellation.uncancellable(() -> rollBack(entry, target, e));
@@ -84,11 +103,11 @@ public final class KataVolumes {
       VolumeRecord entry,
       Path target,
       Access.Mount access,
-      boolean readOnly,
+      List<String> options,
       Consumer<Path> mountVolume) {
     Path host = hostMount(entry);
     try {
-      Files.createDirectories(directory);
+      StateDirectory.createInside(directory);
       MountPoints.createDirectory(host);
       if (mounts.table().at(host).isEmpty()) {
         mountVolume.accept(host);
@@ -97,15 +116,32 @@ public final class KataVolumes {
       recorded.ifPresent(expected -> requireImage(entry, host, expected));
       Path image = images.ensure(host, access.type().orElse(FilesystemType.EXT4));
       Path loop = loops.ensure(image, ImageLayout.HEADER_BYTES);
-      if (!isMounted(target, loop, access, readOnly)) {
+      if (!isMounted(target, loop, access, options)) {
         FilesystemType type = check(entry, recorded, loop, access.type());
         MountPoints.createDirectory(target);
-        mounts.mount(loop, target, type, readOnly ? List.of("ro") : List.of());
+        mountImage(entry, loop, target, type, options);
       }
     } catch (IOException e) {
       throw new VolumeException.Failed(
           "Kata image file of volume %s: %s".formatted(entry.id(), Reason.withFile(e)));
     }
+  }
+
+  private void mountImage(
+      VolumeRecord entry, Path loop, Path target, FilesystemType type, List<String> options)
+      throws IOException {
+    if (BlockDevices.supportsDax(loop)) {
+      mounts.mountWithDax(loop, target, type, options);
+      return;
+    }
+    mounts.mount(loop, target, type, options);
+    LOG.atInfo()
+        .addKeyValue("volume", entry.id())
+        .addKeyValue("target", target)
+        .addKeyValue("device", loop)
+        .log(
+            "Image file mounted without DAX, which this kernel does not support for loop devices."
+                + " Kata Containers maps the file itself; other pods have no DAX.");
   }
 
   private void rollBack(VolumeRecord entry, Path target, RuntimeException reason) {
@@ -169,14 +205,13 @@ public final class KataVolumes {
   private void takeDown(VolumeRecord entry) {
     Path host = hostMount(entry);
     Path image = host.resolve(ImageFiles.NAME);
-    if (Files.exists(image)) {
-      for (Loop loop : loopsOf(image)) {
-        if (!mountsOf(loop.device()).isEmpty()) {
-          return;
-        }
-        detach(loop.device());
+    for (Loop loop : loopsOf(image)) {
+      if (!mountsOf(loop.device()).isEmpty()) {
+        return;
       }
+      detach(loop.device());
     }
+    detachIncomplete(host);
     while (mounts.table().at(host).isPresent()) {
       mounts.unmount(host);
     }
@@ -199,13 +234,14 @@ public final class KataVolumes {
   /** Whether a loop device shows an image file, which may be out of sight by now. */
   private static boolean isSomeImage(Path loop) {
     return LoopDevices.backingName(loop)
+        .map(LoopDevices::withoutDeleted)
         .filter(file -> file.endsWith("/" + ImageFiles.NAME))
         .isPresent();
   }
 
   private List<Loop> loopsOf(Path image) {
     try {
-      return loops.of(image);
+      return Files.exists(image) ? loops.of(image) : loops.ofDeleted(image);
     } catch (IOException e) {
       throw new VolumeException.Failed(
           "cannot find the loop device of %s: %s".formatted(image, Reason.withFile(e)));
@@ -220,19 +256,26 @@ public final class KataVolumes {
     }
   }
 
+  private void detachIncomplete(Path host) {
+    try {
+      images.detachIncomplete(host);
+    } catch (IOException e) {
+      throw new VolumeException.Failed(
+          "cannot detach the incomplete image file in %s: %s".formatted(host, Reason.withFile(e)));
+    }
+  }
+
   /** The mounts of the filesystem inside the image. */
   List<MountEntry> publications(VolumeRecord entry) {
     Path image = hostMount(entry).resolve(ImageFiles.NAME);
-    return Files.exists(image)
-        ? loopsOf(image).stream().flatMap(loop -> mountsOf(loop.device()).stream()).toList()
-        : List.of();
+    return loopsOf(image).stream().flatMap(loop -> mountsOf(loop.device()).stream()).toList();
   }
 
   private List<MountEntry> mountsOf(Path loop) {
     return mounts.table().of(number(loop));
   }
 
-  private boolean isMounted(Path target, Path loop, Access.Mount requested, boolean readOnly) {
+  private boolean isMounted(Path target, Path loop, Access.Mount requested, List<String> options) {
     Optional<MountEntry> there = mounts.table().at(target);
     there
         .filter(mount -> !mount.number().equals(number(loop)))
@@ -241,14 +284,21 @@ public final class KataVolumes {
               throw new VolumeException.Incompatible(
                   "something else is mounted at %s: %s".formatted(target, mount.source()));
             });
-    there.ifPresent(
-        mount ->
-            VolumeMounts.requireSame(
-                mount,
-                // the other flags are those of the volume, not of the image in it
-                new Access.Mount(requested.type(), List.of(), requested.singleWriter()),
-                readOnly));
+    there.ifPresent(mount -> requireSame(mount, requested, options));
     return there.isPresent();
+  }
+
+  /**
+   * Earlier releases mounted images without other flags than read-only. A pod keeps such a mount,
+   * because kubelet repeats NodePublishVolume while the pod runs.
+   */
+  static void requireSame(MountEntry there, Access.Mount requested, List<String> options) {
+    boolean withoutFlags = WITHOUT_FLAGS.containsAll(there.options());
+    VolumeMounts.requireSame(
+        there,
+        new Access.Mount(
+            requested.type(), withoutFlags ? List.of() : options, requested.singleWriter()),
+        options.contains("ro"));
   }
 
   private static DeviceNumber number(Path loop) {

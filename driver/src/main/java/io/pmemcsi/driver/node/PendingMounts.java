@@ -2,6 +2,7 @@ package io.pmemcsi.driver.node;
 
 import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.driver.device.VolumeId;
+import io.pmemcsi.driver.state.StateDirectory;
 import io.pmemcsi.driver.state.StateFiles;
 import io.pmemcsi.driver.volume.VolumeException;
 import java.io.IOException;
@@ -9,19 +10,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Notes that earlier releases wrote about bind mounts whose options they set in a second step. A
- * note that a killed driver left marks a mount that may lack its options.
+ * Records that earlier releases wrote about bind mounts whose options they set in a second step. A
+ * record that a killed driver left marks a mount that may lack its options.
  */
 public final class PendingMounts {
-
-  /** Where the notes are, in the state directory. */
-  public static final String DIRECTORY = "unfinished";
 
   private final Path directory;
   private final StateFiles files;
 
   public PendingMounts(Path stateDirectory, StateFiles files) {
-    this.directory = stateDirectory.resolve(DIRECTORY);
+    this.directory = StateDirectory.Part.PENDING_MOUNTS.in(stateDirectory);
     this.files = files;
   }
 
@@ -37,7 +35,7 @@ public final class PendingMounts {
       files.delete(file(target));
     } catch (IOException e) {
       throw new VolumeException.Failed(
-          "cannot remove the note about the mount at %s: %s".formatted(target, Reason.withFile(e)));
+          "cannot remove the record of the mount at %s: %s".formatted(target, Reason.withFile(e)));
     }
   }
 

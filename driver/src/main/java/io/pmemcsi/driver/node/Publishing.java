@@ -23,7 +23,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -41,6 +40,7 @@ public final class Publishing {
   private final DeviceUsers users;
   private final KataVolumes kata;
   private final PendingMounts pending;
+  private final ProtectedPaths paths;
   private final LegacyBindMounts legacyMounts = new LegacyBindMounts();
 
   public Publishing(
@@ -52,7 +52,8 @@ public final class Publishing {
       Mounts mounts,
       DeviceUsers users,
       KataVolumes kata,
-      PendingMounts pending) {
+      PendingMounts pending,
+      ProtectedPaths paths) {
     this.volumes = volumes;
     this.creator = creator;
     this.deleter = deleter;
@@ -62,6 +63,7 @@ public final class Publishing {
     this.users = users;
     this.kata = kata;
     this.pending = pending;
+    this.paths = paths;
   }
 
   /** Whether a request names a volume that CreateVolume has created. */
@@ -76,6 +78,7 @@ public final class Publishing {
   /** Mounts a volume that CreateVolume has created where a pod expects it. */
   public void publish(
       String volumeId, Optional<Path> staging, Path target, Access access, boolean readOnly) {
+    paths.refuse(target);
     volumes.withVolume(
         volumeId,
         lookup -> {
@@ -97,6 +100,7 @@ public final class Publishing {
   /** Creates a volume for one pod and mounts it there. */
   public void publishEphemeral(
       String volumeId, Path target, Access access, boolean readOnly, VolumeParameters parameters) {
+    paths.refuse(target);
     Access.Mount mount =
         switch (access) {
           case Access.Mount requested -> requested;
@@ -147,6 +151,7 @@ public final class Publishing {
 
   /** Unmounts a volume from a pod; an ephemeral one is deleted. */
   public void unpublish(String volumeId, Path target) {
+    paths.refuse(target);
     volumes.withVolume(
         volumeId,
         lookup -> {
@@ -186,7 +191,7 @@ public final class Publishing {
     if (entry.parameters().kataContainers()) {
       kata.unpublish(entry, target);
     } else {
-      volumeMounts.unmountAll(target, volumes.device(entry).map(DeviceUsers::number));
+      volumeMounts.unmountAll(target, volumes.device(entry).flatMap(DeviceUsers::numberIfExists));
     }
     MountPoints.remove(target);
     pending.clear(target);
@@ -195,11 +200,7 @@ public final class Publishing {
 
   private void publishBlock(
       VolumeRecord entry, Device device, Path target, Access.Block access, boolean readOnly) {
-    if (entry.parameters().kataContainers()) {
-      throw new VolumeException.InvalidRequest(
-          "volume_capability: volume %s has kataContainers=true, it cannot be a raw block volume"
-              .formatted(entry.id()));
-    }
+    KataVolumes.refuseBlock(entry);
     refuseSecondWriter(entry, device, access, Optional.empty(), target);
     List<String> options = readOnly ? List.of("ro") : List.of();
     unmountLegacy(device, target, options);
@@ -211,6 +212,7 @@ public final class Publishing {
       VolumeMounts.requireSame(there.get(), readOnly);
       return;
     }
+    users.refuseMounted(device);
     formatter.recordRawUse(entry, device);
     MountPoints.createFile(target);
     bind(device.path(), target, options);
@@ -223,10 +225,11 @@ public final class Publishing {
       Path target,
       Access.Mount access,
       boolean readOnly) {
-    if (mounts.table().at(staging).filter(isOf(device)).isEmpty()) {
+    if (!volumeMounts.isMountedAt(device, staging)) {
       throw new VolumeException.PreconditionFailed(
           "volume %s is not staged at staging_target_path %s".formatted(entry.id(), staging));
     }
+    volumeMounts.requireRequestedDax(staging, access);
     refuseSecondWriter(entry, device, access, Optional.of(staging), target);
     List<String> options = options(access, readOnly);
     if (entry.parameters().kataContainers()) {
@@ -238,6 +241,7 @@ public final class Publishing {
     unmountLegacy(device, target, perMount);
     Access.Mount bound = new Access.Mount(access.type(), perMount, access.singleWriter());
     if (!volumeMounts.isMounted(entry, device, target, bound, readOnly)) {
+      users.refuseRawBlock(device);
       MountPoints.createDirectory(target);
       bind(staging, target, perMount);
     }
@@ -251,6 +255,8 @@ public final class Publishing {
       volumeMounts.finish(target);
       return;
     }
+    VolumeMounts.refuseImpossibleDax(volume, access);
+    users.refuseRawBlock(device);
     Formatter.Result formatted = formatter.ensure(volume, device, access.type());
     if (image) {
       kata.publish(
@@ -325,11 +331,6 @@ public final class Publishing {
           "volume %s may have a single writer only and is published at %s already"
               .formatted(entry.id(), all.getFirst().mountPoint()));
     }
-  }
-
-  private static Predicate<MountEntry> isOf(Device device) {
-    DeviceNumber number = DeviceUsers.number(device);
-    return mount -> mount.number().equals(number);
   }
 
   private static List<String> options(Access.Mount access, boolean readOnly) {

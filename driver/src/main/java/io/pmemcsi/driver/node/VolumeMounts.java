@@ -13,6 +13,7 @@ import io.pmemcsi.driver.linux.mount.FilesystemType;
 import io.pmemcsi.driver.linux.mount.MountEntry;
 import io.pmemcsi.driver.linux.mount.MountOptions;
 import io.pmemcsi.driver.linux.mount.Mounts;
+import io.pmemcsi.driver.linux.mount.SelinuxContext;
 import io.pmemcsi.driver.volume.VolumeException;
 import io.pmemcsi.driver.volume.VolumeRecord;
 import java.nio.file.Path;
@@ -37,15 +38,15 @@ public final class VolumeMounts {
   /** Mounts a volume's filesystem, with DAX unless the volume does without. */
   void mount(
       VolumeRecord entry, Device device, Path target, FilesystemType type, List<String> options) {
-    if (needsDax(entry)) {
-      mounts.mountWithDax(device.path(), target, type, options);
+    if (needsDax(entry) || MountOptions.asksForDax(options)) {
+      mounts.mountWithDax(device.path(), target, type, MountOptions.withoutDax(options));
     } else {
       mounts.mount(device.path(), target, type, options);
       if (entry.parameters().accessModel() == AccessModel.APP_DIRECT) {
         LOG.atInfo()
             .addKeyValue("volume", entry.id())
             .addKeyValue("target", target)
-            .addKeyValue("mode", entry.parameters().deviceMode().map(DeviceMode::text).orElse(""))
+            .addKeyValue("mode", mode(entry))
             .log("Mounted without DAX: this device mode does not support it.");
       }
     }
@@ -55,8 +56,34 @@ public final class VolumeMounts {
   }
 
   private static boolean needsDax(VolumeRecord entry) {
-    return entry.parameters().accessModel() == AccessModel.APP_DIRECT
-        && entry.parameters().deviceMode().map(DeviceMode::usesPmem).orElse(true);
+    return entry.parameters().accessModel() == AccessModel.APP_DIRECT && supportsDax(entry);
+  }
+
+  private static boolean supportsDax(VolumeRecord entry) {
+    return entry.parameters().deviceMode().map(DeviceMode::usesPmem).orElse(true);
+  }
+
+  private static String mode(VolumeRecord entry) {
+    return entry.parameters().deviceMode().map(DeviceMode::text).orElse("");
+  }
+
+  /** Throws, before anything is changed, when a request asks for DAX and there can be none. */
+  static void refuseImpossibleDax(VolumeRecord entry, Access.Mount requested) {
+    if (MountOptions.asksForDax(requested.flags()) && !supportsDax(entry)) {
+      throw new VolumeException.PreconditionFailed(
+          "mount flag \"dax\": volume %s is in device mode %s, which does not support DAX. Leave the flag out"
+              .formatted(entry.id(), mode(entry)));
+    }
+  }
+
+  /** Throws when a request asks for DAX and a volume was staged without it. */
+  void requireRequestedDax(Path staging, Access.Mount requested) {
+    if (MountOptions.asksForDax(requested.flags())
+        && !mounts.table().at(staging).map(MountEntry::hasDax).orElse(false)) {
+      throw new VolumeException.Incompatible(
+          "%s is mounted without DAX, requested: %s"
+              .formatted(staging, String.join(",", requested.flags())));
+    }
   }
 
   /** A call that died between mounting and checking for DAX may have left a mount without it. */
@@ -74,6 +101,15 @@ public final class VolumeMounts {
         .filter(mount -> !mount.isReadOnly())
         .flatMap(mount -> FilesystemType.parse(mount.type()))
         .ifPresent(type -> tune(type, target));
+  }
+
+  /** Whether the filesystem on a device is mounted at a path. */
+  boolean isMountedAt(Device device, Path target) {
+    return mounts
+        .table()
+        .at(target)
+        .filter(mount -> mount.number().equals(DeviceUsers.number(device)))
+        .isPresent();
   }
 
   /** Whether a volume is mounted at a path; something else being there is an error. */
@@ -116,7 +152,28 @@ public final class VolumeMounts {
                             String.join(",", requested.flags())));
               }
             });
+    requireSameContext(there, requested);
     requireSame(there, readOnly || MountOptions.of(requested.flags()).isReadOnly());
+  }
+
+  /** A kernel without SELinux ignores contexts, and shows nothing of them. */
+  private static void requireSameContext(MountEntry there, Access.Mount requested) {
+    MountOptions.selinuxContext(requested.flags())
+        .filter(
+            context ->
+                there
+                    .selinuxContext()
+                    .map(shown -> !SelinuxContext.of(shown).equals(SelinuxContext.of(context)))
+                    .orElseGet(there::hasSelinuxLabels))
+        .ifPresent(
+            context -> {
+              throw new VolumeException.Incompatible(
+                  "%s is mounted with the SELinux context %s, requested: %s"
+                      .formatted(
+                          there.mountPoint(),
+                          there.selinuxContext().orElse("of each file"),
+                          context));
+            });
   }
 
   /** The same for what has no filesystem of its own. */
@@ -130,19 +187,18 @@ public final class VolumeMounts {
 
   /** Unmounts all that is mounted at a path, provided that it belongs to the volume. */
   void unmountAll(Path target, Optional<DeviceNumber> number) {
-    Optional<MountEntry> there = mounts.table().at(target);
-    while (there.isPresent()) {
-      MountEntry mount = there.get();
+    for (MountEntry mount : mounts.table().allAt(target)) {
       boolean notOwned =
           number.isPresent()
               && !mount.number().equals(number.get())
+              // one that came back has another number; its pod must be able to terminate
+              && !mount.number().hasVanished()
               && !BlockDevices.isNodeOf(target, number.get());
       if (notOwned) {
         throw new VolumeException.PreconditionFailed(
             "what is mounted at %s (%s) is not this volume".formatted(target, mount.source()));
       }
       mounts.unmount(target);
-      there = mounts.table().at(target);
     }
   }
 

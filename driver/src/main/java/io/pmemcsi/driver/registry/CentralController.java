@@ -3,13 +3,13 @@ package io.pmemcsi.driver.registry;
 import io.grpc.ManagedChannel;
 import io.grpc.netty.shaded.io.netty.handler.ssl.SslContext;
 import io.pmemcsi.base.error.FatalException;
+import io.pmemcsi.base.tls.PeerRole;
 import io.pmemcsi.base.version.Version;
 import io.pmemcsi.driver.csi.CallInterceptor;
 import io.pmemcsi.driver.csi.CsiServer;
 import io.pmemcsi.driver.csi.IdentityService;
 import io.pmemcsi.driver.linux.Timeouts;
 import io.pmemcsi.driver.registry.tls.MutualTls;
-import io.pmemcsi.driver.registry.tls.PeerRole;
 import io.pmemcsi.driver.state.DurableFiles;
 import io.pmemcsi.driver.state.StateException;
 import io.pmemcsi.driver.state.StateFiles;
@@ -21,17 +21,20 @@ import java.util.List;
 /** The central controller: a registry for nodes, and the CSI services for the provisioner. */
 public final class CentralController implements AutoCloseable {
 
-  /** Several times what a node waits at most between two attempts to register. */
-  private static final Duration SETTLING = Duration.ofSeconds(30);
-
   private final StateLock lock;
+  private final VolumeLocations locations;
   private final RegisteredNodes nodes;
   private final TlsServer registry;
   private final CsiServer csi;
 
   private CentralController(
-      StateLock lock, RegisteredNodes nodes, TlsServer registry, CsiServer csi) {
+      StateLock lock,
+      VolumeLocations locations,
+      RegisteredNodes nodes,
+      TlsServer registry,
+      CsiServer csi) {
     this.lock = lock;
+    this.locations = locations;
     this.nodes = nodes;
     this.registry = registry;
     this.csi = csi;
@@ -46,7 +49,7 @@ public final class CentralController implements AutoCloseable {
         recorder,
         new DurableFiles(),
         (_, endpoint) -> new TlsNodeClient(open(endpoint, tls)),
-        SETTLING);
+        Timeouts.REGISTRATION_PERIOD);
   }
 
   private static ManagedChannel open(TcpEndpoint endpoint, SslContext tls) {
@@ -85,7 +88,9 @@ public final class CentralController implements AutoCloseable {
       Duration settling,
       StateLock lock) {
     VolumeLocations locations = VolumeLocations.open(settings.statePath(), files);
-    StartUp startUp = StartUp.begin(Clock.systemUTC(), settling, locations);
+    UnreportedNodes unreported =
+        new UnreportedNodes(
+            settings.inventory(), locations, StartUp.begin(Clock.systemUTC(), settling, locations));
     RegisteredNodes nodes = new RegisteredNodes(connector, locations);
     TlsServer registry =
         TlsServer.start(
@@ -105,10 +110,9 @@ public final class CentralController implements AutoCloseable {
               recorder,
               List.of(
                   new IdentityService(settings.driver(), Version.current(), settings.expandable()),
-                  new CentralControllerService(
-                      settings.driver(), settings.expandable(), nodes, locations, startUp)));
+                  new CentralControllerService(settings.driver(), nodes, locations, unreported)));
       started = true;
-      return new CentralController(lock, nodes, registry, csi);
+      return new CentralController(lock, locations, nodes, registry, csi);
     } finally {
       if (!started) {
         registry.close();
@@ -122,9 +126,9 @@ public final class CentralController implements AutoCloseable {
     return registry.endpoint();
   }
 
-  /** The number of nodes that are registered. */
-  public int nodes() {
-    return nodes.size();
+  /** The names of the nodes that are registered. */
+  public List<String> nodes() {
+    return nodes.names();
   }
 
   /** Waits for in-flight calls. */
@@ -133,6 +137,7 @@ public final class CentralController implements AutoCloseable {
     csi.close();
     registry.close();
     nodes.close();
+    locations.flush();
     lock.close();
   }
 }

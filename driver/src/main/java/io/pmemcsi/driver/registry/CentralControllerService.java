@@ -2,13 +2,9 @@ package io.pmemcsi.driver.registry;
 
 import static io.pmemcsi.driver.registry.Responder.respond;
 
-import com.google.protobuf.Int64Value;
-import csi.v1.ControllerExpandVolumeRequest;
-import csi.v1.ControllerExpandVolumeResponse;
 import csi.v1.ControllerGetCapabilitiesRequest;
 import csi.v1.ControllerGetCapabilitiesResponse;
 import csi.v1.ControllerGrpc;
-import csi.v1.ControllerServiceCapability;
 import csi.v1.ControllerServiceCapability.RPC;
 import csi.v1.CreateVolumeRequest;
 import csi.v1.CreateVolumeResponse;
@@ -20,13 +16,15 @@ import csi.v1.ListVolumesRequest;
 import csi.v1.ListVolumesResponse;
 import csi.v1.ValidateVolumeCapabilitiesRequest;
 import csi.v1.ValidateVolumeCapabilitiesResponse;
-import io.grpc.Status;
-import io.grpc.StatusRuntimeException;
 import io.grpc.stub.StreamObserver;
 import io.pmemcsi.base.names.DriverName;
-import io.pmemcsi.driver.csi.CsiStatusException;
+import io.pmemcsi.driver.csi.ControllerMessages;
+import io.pmemcsi.driver.csi.Page;
+import io.pmemcsi.driver.csi.Requests;
 import io.pmemcsi.driver.device.VolumeId;
 import io.pmemcsi.driver.registry.RegisteredNodes.Answer;
+import io.pmemcsi.driver.registry.RegistryException.NodeFailed;
+import io.pmemcsi.driver.registry.RegistryException.Unavailable;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -35,57 +33,41 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Function;
-import java.util.stream.Stream;
 
 /** The CSI Controller service for all nodes: each call goes to the node that it concerns. */
 final class CentralControllerService extends ControllerGrpc.ControllerImplBase {
 
   private final DriverName driver;
-  private final boolean expandable;
   private final RegisteredNodes nodes;
   private final VolumeLocations locations;
-  private final StartUp startUp;
+  private final UnreportedNodes unreported;
   private final VolumePlacer placer;
   private final VolumeCalls calls = new VolumeCalls();
 
   CentralControllerService(
       DriverName driver,
-      boolean expandable,
       RegisteredNodes nodes,
       VolumeLocations locations,
-      StartUp startUp) {
+      UnreportedNodes unreported) {
     this.driver = driver;
-    this.expandable = expandable;
     this.nodes = nodes;
     this.locations = locations;
-    this.startUp = startUp;
-    this.placer = new VolumePlacer(driver, nodes, locations, startUp);
+    this.unreported = unreported;
+    this.placer = new VolumePlacer(driver, nodes, locations, unreported);
   }
 
   @Override
   public void controllerGetCapabilities(
       ControllerGetCapabilitiesRequest request,
       StreamObserver<ControllerGetCapabilitiesResponse> observer) {
-    Stream<RPC.Type> always =
-        Stream.of(
-            RPC.Type.CREATE_DELETE_VOLUME,
-            RPC.Type.LIST_VOLUMES,
-            RPC.Type.GET_CAPACITY,
-            RPC.Type.SINGLE_NODE_MULTI_WRITER);
     respond(
         observer,
         () ->
-            ControllerGetCapabilitiesResponse.newBuilder()
-                .addAllCapabilities(
-                    Stream.concat(
-                            always, expandable ? Stream.of(RPC.Type.EXPAND_VOLUME) : Stream.empty())
-                        .map(CentralControllerService::capability)
-                        .toList())
-                .build());
-  }
-
-  private static ControllerServiceCapability capability(RPC.Type type) {
-    return ControllerServiceCapability.newBuilder().setRpc(RPC.newBuilder().setType(type)).build();
+            ControllerMessages.capabilities(
+                RPC.Type.CREATE_DELETE_VOLUME,
+                RPC.Type.LIST_VOLUMES,
+                RPC.Type.GET_CAPACITY,
+                RPC.Type.SINGLE_NODE_MULTI_WRITER));
   }
 
   @Override
@@ -94,10 +76,12 @@ final class CentralControllerService extends ControllerGrpc.ControllerImplBase {
     respond(
         observer,
         () -> {
-          if (request.getName().isEmpty()) {
-            throw CsiStatusException.invalid("name is missing");
+          VolumeId id = VolumeId.fromName(Requests.name(request.getName()));
+          if (request.hasVolumeContentSource()) {
+            throw new RegistryException.InvalidRequest(
+                "volume_content_source is not supported by the central controller: provision on the"
+                    + " nodes");
           }
-          VolumeId id = VolumeId.fromName(request.getName());
           return calls.serialize(id.value(), () -> placer.create(id, request));
         });
   }
@@ -108,10 +92,7 @@ final class CentralControllerService extends ControllerGrpc.ControllerImplBase {
     respond(
         observer,
         () -> {
-          String id = request.getVolumeId();
-          if (id.isEmpty()) {
-            throw CsiStatusException.invalid("volume_id is missing");
-          }
+          String id = Requests.volumeId(request.getVolumeId());
           return calls.serialize(id, () -> delete(request));
         });
   }
@@ -129,12 +110,12 @@ final class CentralControllerService extends ControllerGrpc.ControllerImplBase {
               node.delete(request);
               return true;
             });
-    Optional<StatusRuntimeException> failure = Optional.empty();
+    Optional<RegistryException> failure = Optional.empty();
     for (Map.Entry<String, Answer<Boolean>> each : answers.entrySet()) {
       switch (each.getValue()) {
         case Answer.Success(Boolean _) -> locations.absent(each.getKey(), id);
-        case Answer.Failure(StatusRuntimeException cause) ->
-            failure = Optional.of(Failures.onNode(each.getKey(), cause));
+        case Answer.Failure(RegistryException cause) ->
+            failure = Optional.of(onNode(each.getKey(), cause));
       }
     }
     failure.ifPresent(
@@ -146,29 +127,21 @@ final class CentralControllerService extends ControllerGrpc.ControllerImplBase {
 
   /** Fails where the answer could only be a guess. */
   private List<String> holdersOrAll(String volumeId) {
+    unreported.giveUpDeleted(locations.holders(volumeId));
     List<String> holders = locations.holders(volumeId);
     if (!holders.isEmpty()) {
       return holders;
     }
+    unreported.giveUpDeleted(locations.nodes());
     Set<String> all = new TreeSet<>(locations.nodes());
     all.addAll(nodes.names());
-    if (all.isEmpty() || startUp.isSettling()) {
-      throw Unavailable.because(
+    if (all.isEmpty() || unreported.isSettling()) {
+      throw new Unavailable(
           "no node is known to hold volume %s, and nodes may still have to register"
               .formatted(volumeId));
     }
+    all.addAll(unreported.inventory());
     return List.copyOf(all);
-  }
-
-  @Override
-  public void controllerExpandVolume(
-      ControllerExpandVolumeRequest request,
-      StreamObserver<ControllerExpandVolumeResponse> observer) {
-    if (!expandable) {
-      super.controllerExpandVolume(request, observer);
-      return;
-    }
-    respond(observer, () -> onHolder(request.getVolumeId(), node -> node.expand(request)));
   }
 
   @Override
@@ -180,13 +153,12 @@ final class CentralControllerService extends ControllerGrpc.ControllerImplBase {
 
   /** Calls the node that has the volume; reports NOT_FOUND only if every node does. */
   private <T> T onHolder(String volumeId, Function<NodeClient, T> call) {
-    StatusRuntimeException failure =
-        Status.NOT_FOUND.withDescription("volume " + volumeId).asRuntimeException();
+    RegistryException failure = new RegistryException.NotFound("volume " + volumeId);
     for (String node : holdersOrAll(volumeId)) {
       try {
         return call.apply(nodes.find(node).orElseThrow(() -> Unavailable.notRegistered(node)));
-      } catch (StatusRuntimeException e) {
-        failure = moreTelling(failure, Failures.onNode(node, e));
+      } catch (RegistryException e) {
+        failure = moreTelling(failure, onNode(node, e));
       }
     }
     throw failure;
@@ -196,20 +168,41 @@ final class CentralControllerService extends ControllerGrpc.ControllerImplBase {
    * The answer of the node that has the volume comes before the silence of one that may have it,
    * and that before the answer of one that does not.
    */
-  private static StatusRuntimeException moreTelling(
-      StatusRuntimeException one, StatusRuntimeException other) {
+  private static RegistryException moreTelling(RegistryException one, RegistryException other) {
     return weight(one) > weight(other) ? one : other;
   }
 
-  private static int weight(StatusRuntimeException failure) {
-    Status.Code code = failure.getStatus().getCode();
-    return code == Status.Code.NOT_FOUND ? 0 : code == Status.Code.UNAVAILABLE ? 1 : 2;
+  private static int weight(RegistryException failure) {
+    return switch (failure) {
+      case RegistryException.NotFound _ -> 0;
+      case Unavailable _ -> 1;
+      case NodeFailed failed -> failed.isNotFound() ? 0 : failed.isUnavailable() ? 1 : 2;
+      case RegistryException _ -> 2;
+    };
+  }
+
+  /** What the node itself has answered gets its name; other failures have it. */
+  private static RegistryException onNode(String node, RegistryException failure) {
+    return failure instanceof NodeFailed failed ? failed.onNode(node) : failure;
   }
 
   @Override
   public void listVolumes(
       ListVolumesRequest request, StreamObserver<ListVolumesResponse> observer) {
-    respond(observer, () -> VolumePages.page(request, volumes()));
+    respond(
+        observer,
+        () -> {
+          Page<Map.Entry<String, Long>> page =
+              new Page.Request("ListVolumes", request.getMaxEntries(), request.getStartingToken())
+                  .of(List.copyOf(volumes().entrySet()), Map.Entry::getKey);
+          ListVolumesResponse.Builder response = ListVolumesResponse.newBuilder();
+          page.entries()
+              .forEach(
+                  volume ->
+                      response.addEntries(
+                          ControllerMessages.listed(volume.getKey(), volume.getValue())));
+          return response.setNextToken(page.nextToken()).build();
+        });
   }
 
   /** The current volumes of all nodes; for an unreachable node the last reported ones. */
@@ -231,7 +224,7 @@ final class CentralControllerService extends ControllerGrpc.ControllerImplBase {
                             volumes.put(
                                 entry.getVolume().getVolumeId(),
                                 entry.getVolume().getCapacityBytes()));
-                case Answer.Failure(StatusRuntimeException _) ->
+                case Answer.Failure(RegistryException _) ->
                     locations.volumes(node).forEach(volumes::putIfAbsent);
               }
             });
@@ -247,32 +240,29 @@ final class CentralControllerService extends ControllerGrpc.ControllerImplBase {
           String requested =
               request.getAccessibleTopology().getSegmentsOrDefault(driver.topologyKey(), "");
           return requested.isEmpty()
-              ? sum()
-              : nodes.find(requested).map(NodeClient::capacity).orElseGet(() -> capacity(0, 0));
+              ? sum(request.getParametersMap())
+              : nodes
+                  .find(requested)
+                  .map(node -> node.capacity(request.getParametersMap()))
+                  .orElseGet(() -> ControllerMessages.capacity(0, 0));
         });
   }
 
   /** Nodes that do not answer cannot be given volumes either. */
-  private GetCapacityResponse sum() {
+  private GetCapacityResponse sum(Map<String, String> parameters) {
     long available = 0;
     long largest = 0;
     List<String> all = nodes.names();
     if (all.isEmpty()) {
-      return capacity(0, 0);
+      return ControllerMessages.capacity(0, 0);
     }
-    for (Answer<GetCapacityResponse> answer : nodes.callAll(all, NodeClient::capacity).values()) {
+    for (Answer<GetCapacityResponse> answer :
+        nodes.callAll(all, node -> node.capacity(parameters)).values()) {
       if (answer instanceof Answer.Success(GetCapacityResponse capacity)) {
         available += capacity.getAvailableCapacity();
         largest = Math.max(largest, capacity.getMaximumVolumeSize().getValue());
       }
     }
-    return capacity(available, largest);
-  }
-
-  private static GetCapacityResponse capacity(long available, long largest) {
-    return GetCapacityResponse.newBuilder()
-        .setAvailableCapacity(available)
-        .setMaximumVolumeSize(Int64Value.of(largest))
-        .build();
+    return ControllerMessages.capacity(available, largest);
   }
 }

@@ -15,6 +15,7 @@ import java.nio.file.Path;
  * @param client proves to nodes that are called who calls
  * @param statePath where the controller keeps which node holds which volume
  * @param expandable whether the device mode of the nodes can expand volumes
+ * @param inventory names nodes that the records do not, for example because they are lost
  */
 public record CentralSettings(
     DriverName driver,
@@ -24,4 +25,5 @@ public record CentralSettings(
     TlsFiles server,
     TlsFiles client,
     Path statePath,
-    boolean expandable) {}
+    boolean expandable,
+    NodeInventory inventory) {}

@@ -22,16 +22,4 @@ final class Failures {
         ? reason
         : description + ": " + reason;
   }
-
-  /** The same failure, with the node in its text. */
-  static StatusRuntimeException onNode(String nodeId, StatusRuntimeException failure) {
-    String text = text(failure);
-    String prefix = nodeId + ": ";
-    return failure
-        .getStatus()
-        .getCode()
-        .toStatus()
-        .withDescription(text.startsWith(prefix) ? text : prefix + text)
-        .asRuntimeException();
-  }
 }

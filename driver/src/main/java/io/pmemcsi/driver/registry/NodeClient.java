@@ -1,7 +1,5 @@
 package io.pmemcsi.driver.registry;
 
-import csi.v1.ControllerExpandVolumeRequest;
-import csi.v1.ControllerExpandVolumeResponse;
 import csi.v1.CreateVolumeRequest;
 import csi.v1.CreateVolumeResponse;
 import csi.v1.DeleteVolumeRequest;
@@ -10,10 +8,11 @@ import csi.v1.ListVolumesResponse;
 import csi.v1.ValidateVolumeCapabilitiesRequest;
 import csi.v1.ValidateVolumeCapabilitiesResponse;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The CSI Controller service of one node. Each call fails with a {@link
- * io.grpc.StatusRuntimeException}, and ends with the call that it serves.
+ * RegistryException.NodeFailed}, and ends with the call that it serves.
  */
 interface NodeClient extends AutoCloseable {
 
@@ -21,13 +20,12 @@ interface NodeClient extends AutoCloseable {
 
   void delete(DeleteVolumeRequest request);
 
-  ControllerExpandVolumeResponse expand(ControllerExpandVolumeRequest request);
-
   ValidateVolumeCapabilitiesResponse validate(ValidateVolumeCapabilitiesRequest request);
 
   List<ListVolumesResponse.Entry> list();
 
-  GetCapacityResponse capacity();
+  /** The capacity for volumes of a storage class with these parameters. */
+  GetCapacityResponse capacity(Map<String, String> parameters);
 
   /** Connects at once where an earlier attempt failed, instead of after gRPC's back-off. */
   void reconnect();

@@ -1,8 +1,8 @@
 package io.pmemcsi.driver.registry;
 
 import io.grpc.BindableService;
-import io.grpc.ServerInterceptor;
-import io.pmemcsi.driver.registry.tls.PeerRole;
+import io.pmemcsi.base.tls.PeerRole;
+import io.pmemcsi.driver.csi.CallInterceptor;
 import java.util.List;
 
 /** The node's part: its controller service over mutual TLS, and its registration. */
@@ -20,7 +20,7 @@ public final class NodeProvisioning implements AutoCloseable {
   public static NodeProvisioning start(
       String nodeId,
       NodeRegistrySettings settings,
-      ServerInterceptor interceptor,
+      CallInterceptor interceptor,
       List<BindableService> services) {
     TlsServer server =
         TlsServer.start(

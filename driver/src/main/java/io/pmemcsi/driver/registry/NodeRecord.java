@@ -13,10 +13,12 @@ import java.util.stream.Collectors;
 /**
  * What the controller knows of one node.
  *
+ * @param reported whether the node has ever listed its volumes
  * @param volumes the volumes that the node has reported, with their sizes
- * @param pending the volumes whose creation was forwarded to the node without a definite answer yet
+ * @param pending the volumes that the node may have: their creation was forwarded to it without a
+ *     definite answer yet, or may have been by a controller whose records are lost
  */
-record NodeRecord(String nodeId, Map<String, Long> volumes, Set<String> pending) {
+record NodeRecord(String nodeId, boolean reported, Map<String, Long> volumes, Set<String> pending) {
 
   NodeRecord {
     volumes = Map.copyOf(volumes);
@@ -24,7 +26,7 @@ record NodeRecord(String nodeId, Map<String, Long> volumes, Set<String> pending)
   }
 
   static NodeRecord empty(String nodeId) {
-    return new NodeRecord(nodeId, Map.of(), Set.of());
+    return new NodeRecord(nodeId, false, Map.of(), Set.of());
   }
 
   boolean isEmpty() {
@@ -38,7 +40,7 @@ record NodeRecord(String nodeId, Map<String, Long> volumes, Set<String> pending)
   NodeRecord withPending(String volumeId) {
     Set<String> more = new TreeSet<>(pending);
     more.add(volumeId);
-    return new NodeRecord(nodeId, volumes, more);
+    return new NodeRecord(nodeId, reported, volumes, more);
   }
 
   NodeRecord withVolume(String volumeId, long bytes) {
@@ -46,7 +48,7 @@ record NodeRecord(String nodeId, Map<String, Long> volumes, Set<String> pending)
     more.put(volumeId, bytes);
     Set<String> fewer = new TreeSet<>(pending);
     fewer.remove(volumeId);
-    return new NodeRecord(nodeId, more, fewer);
+    return new NodeRecord(nodeId, reported, more, fewer);
   }
 
   NodeRecord without(String volumeId) {
@@ -54,7 +56,7 @@ record NodeRecord(String nodeId, Map<String, Long> volumes, Set<String> pending)
     kept.remove(volumeId);
     Set<String> fewer = new TreeSet<>(pending);
     fewer.remove(volumeId);
-    return new NodeRecord(nodeId, kept, fewer);
+    return new NodeRecord(nodeId, reported, kept, fewer);
   }
 
   /**
@@ -69,12 +71,15 @@ record NodeRecord(String nodeId, Map<String, Long> volumes, Set<String> pending)
     touched.stream()
         .filter(volumes::containsKey)
         .forEach(each -> merged.put(each, volumes.get(each)));
-    return new NodeRecord(nodeId, merged, pending);
+    return new NodeRecord(nodeId, true, merged, pending);
   }
 
   byte[] json() {
     Map<String, Object> fields = new LinkedHashMap<>();
     fields.put("node", nodeId);
+    if (!reported) {
+      fields.put("reported", false);
+    }
     fields.put("volumes", new TreeMap<>(volumes));
     fields.put(
         "pending",
@@ -102,6 +107,7 @@ record NodeRecord(String nodeId, Map<String, Long> volumes, Set<String> pending)
         json.path("pending") instanceof Json.Fields(Map<String, Json> ids)
             ? ids.keySet()
             : Set.of();
-    return new NodeRecord(node, volumes, pending);
+    boolean reported = !json.path("reported").asText().equals("false");
+    return new NodeRecord(node, reported, volumes, pending);
   }
 }

@@ -3,10 +3,12 @@ package io.pmemcsi.driver.registry;
 import io.grpc.ConnectivityState;
 import io.grpc.ManagedChannel;
 import io.grpc.StatusRuntimeException;
+import io.pmemcsi.base.tls.PeerRole;
+import io.pmemcsi.driver.linux.Timeouts;
 import io.pmemcsi.driver.registry.tls.MutualTls;
-import io.pmemcsi.driver.registry.tls.PeerRole;
 import io.pmemcsi.driver.registry.tls.TlsFiles;
 import java.time.Duration;
+import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -24,10 +26,9 @@ import registry.v0.UnregisterControllerRequest;
 public final class NodeRegistration implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(NodeRegistration.class);
-  private static final Duration CALL = Duration.ofSeconds(30);
-  private static final Duration FAREWELL = Duration.ofSeconds(2);
 
   private final String nodeId;
+  private final String instance = UUID.randomUUID().toString();
   private final TcpEndpoint registry;
   private final TcpEndpoint own;
   private final Backoff backoff;
@@ -109,11 +110,12 @@ public final class NodeRegistration implements AutoCloseable {
   private void register() {
     var _ =
         RegistryGrpc.newBlockingStub(channel)
-            .withDeadlineAfter(CALL.toMillis(), TimeUnit.MILLISECONDS)
+            .withDeadlineAfter(Timeouts.REGISTER.toMillis(), TimeUnit.MILLISECONDS)
             .registerController(
                 RegisterControllerRequest.newBuilder()
                     .setNodeId(nodeId)
                     .setEndpoint(own.toString())
+                    .setInstance(instance)
                     .build());
     LOG.atInfo()
         .addKeyValue("registry", registry)
@@ -138,9 +140,12 @@ public final class NodeRegistration implements AutoCloseable {
       try {
         var _ =
             RegistryGrpc.newBlockingStub(channel)
-                .withDeadlineAfter(FAREWELL.toMillis(), TimeUnit.MILLISECONDS)
+                .withDeadlineAfter(Timeouts.UNREGISTER.toMillis(), TimeUnit.MILLISECONDS)
                 .unregisterController(
-                    UnregisterControllerRequest.newBuilder().setNodeId(nodeId).build());
+                    UnregisterControllerRequest.newBuilder()
+                        .setNodeId(nodeId)
+                        .setInstance(instance)
+                        .build());
       } catch (StatusRuntimeException e) {
         LOG.atInfo().addKeyValue("cause", Failures.text(e)).log("Could not unregister.");
       }

@@ -20,8 +20,8 @@ import java.util.stream.Stream;
  */
 record Placement(List<String> preferred, Optional<Set<String>> allowed) {
 
-  /** What a node has room for. */
-  record Room(long available, long largestVolume) {}
+  /** What a node reports. */
+  record NodeCapacity(long available, long largestVolume) {}
 
   Placement {
     preferred = List.copyOf(preferred);
@@ -60,17 +60,17 @@ record Placement(List<String> preferred, Optional<Set<String>> allowed) {
   }
 
   /**
-   * The nodes with enough room, the best one first: preferred nodes in their order, then the one
-   * with most room left.
+   * The nodes with enough capacity, the best one first: preferred nodes in their order, then the
+   * one with most capacity left.
    */
-  List<String> order(Map<String, Room> rooms, long requiredBytes) {
+  List<String> order(Map<String, NodeCapacity> capacities, long requiredBytes) {
     List<String> fitting =
-        rooms.entrySet().stream()
+        capacities.entrySet().stream()
             .filter(each -> allows(each.getKey()))
             .filter(each -> each.getValue().largestVolume() >= requiredBytes)
             .sorted(
                 Comparator.comparingLong(
-                        (Map.Entry<String, Room> each) -> -each.getValue().available())
+                        (Map.Entry<String, NodeCapacity> each) -> -each.getValue().available())
                     .thenComparing(Map.Entry::getKey))
             .map(Map.Entry::getKey)
             .toList();

@@ -2,8 +2,7 @@ package io.pmemcsi.driver.registry;
 
 import csi.v1.ListVolumesResponse;
 import io.grpc.Context;
-import io.grpc.Status;
-import io.grpc.StatusRuntimeException;
+import io.pmemcsi.driver.registry.RegistryException.Unavailable;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -38,13 +37,13 @@ final class RegisteredNodes implements AutoCloseable {
   private final Semaphore listings = new Semaphore(CONCURRENT_LISTINGS);
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
 
-  private record Node(TcpEndpoint endpoint, NodeClient client) {}
+  private record Node(TcpEndpoint endpoint, String instance, NodeClient client) {}
 
   /** What a call of one node returned, or why it failed. */
   sealed interface Answer<T> {
     record Success<T>(T value) implements Answer<T> {}
 
-    record Failure<T>(StatusRuntimeException cause) implements Answer<T> {}
+    record Failure<T>(RegistryException cause) implements Answer<T> {}
   }
 
   RegisteredNodes(NodeClient.Connector connector, VolumeLocations locations) {
@@ -52,8 +51,12 @@ final class RegisteredNodes implements AutoCloseable {
     this.locations = locations;
   }
 
-  /** Asks the node for its volumes and, only if it answers, makes it available. */
-  void register(String nodeId, TcpEndpoint endpoint) {
+  /**
+   * Asks the node for its volumes and, only if it answers, makes it available.
+   *
+   * @param instance identifies the process on the node
+   */
+  void register(String nodeId, TcpEndpoint endpoint, String instance) {
     ReentrantLock lock = registrations.computeIfAbsent(nodeId, _ -> new ReentrantLock());
     lock.lock();
     try {
@@ -74,7 +77,7 @@ final class RegisteredNodes implements AutoCloseable {
           old.client().close();
         }
       }
-      nodes.put(nodeId, new Node(endpoint, client));
+      nodes.put(nodeId, new Node(endpoint, instance, client));
       LOG.atInfo()
           .addKeyValue("node", nodeId)
           .addKeyValue("endpoint", endpoint)
@@ -101,12 +104,21 @@ final class RegisteredNodes implements AutoCloseable {
     }
   }
 
-  void unregister(String nodeId) {
+  /**
+   * Ends the registration that the same process has made. The call of a process that hung while it
+   * stopped may arrive when its successor has registered.
+   */
+  void unregister(String nodeId, String instance) {
     ReentrantLock lock = registrations.computeIfAbsent(nodeId, _ -> new ReentrantLock());
     lock.lock();
     try {
-      Node node = nodes.remove(nodeId);
+      Node node = nodes.get(nodeId);
+      if (node != null && !node.instance().equals(instance)) {
+        LOG.atInfo().addKeyValue("node", nodeId).log("Earlier process of a node unregistered.");
+        return;
+      }
       if (node != null) {
+        nodes.remove(nodeId);
         node.client().close();
         LOG.atInfo().addKeyValue("node", nodeId).log("Node unregistered.");
       }
@@ -122,10 +134,6 @@ final class RegisteredNodes implements AutoCloseable {
 
   List<String> names() {
     return nodes.keySet().stream().sorted().toList();
-  }
-
-  int size() {
-    return nodes.size();
   }
 
   /** Calls several nodes at the same time, with the deadline of the call that this serves. */
@@ -147,7 +155,7 @@ final class RegisteredNodes implements AutoCloseable {
     try {
       NodeClient client = find(nodeId).orElseThrow(() -> Unavailable.notRegistered(nodeId));
       return new Answer.Success<>(call.apply(client));
-    } catch (StatusRuntimeException e) {
+    } catch (RegistryException e) {
       return new Answer.Failure<>(e);
     }
   }
@@ -157,7 +165,7 @@ final class RegisteredNodes implements AutoCloseable {
       return running.get();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw Status.CANCELLED.withDescription("interrupted").asRuntimeException();
+      throw new RegistryException.Cancelled("interrupted");
     } catch (ExecutionException e) {
       throw new IllegalStateException(e.getCause());
     }

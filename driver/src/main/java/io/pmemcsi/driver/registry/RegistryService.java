@@ -2,8 +2,6 @@ package io.pmemcsi.driver.registry;
 
 import static io.pmemcsi.driver.registry.Responder.respond;
 
-import io.grpc.Status;
-import io.grpc.StatusRuntimeException;
 import io.grpc.stub.StreamObserver;
 import java.util.regex.Pattern;
 import registry.v0.RegisterControllerReply;
@@ -33,11 +31,11 @@ final class RegistryService extends RegistryGrpc.RegistryImplBase {
           String nodeId = nodeId(request.getNodeId());
           TcpEndpoint endpoint = endpoint(request.getEndpoint());
           try {
-            nodes.register(nodeId, endpoint);
-          } catch (StatusRuntimeException e) {
-            throw Unavailable.because(
+            nodes.register(nodeId, endpoint, request.getInstance());
+          } catch (RegistryException e) {
+            throw new RegistryException.Unavailable(
                 "the controller cannot list the volumes of node %s at %s: %s"
-                    .formatted(nodeId, endpoint, Failures.text(e)));
+                    .formatted(nodeId, endpoint, e.text()));
           }
           return RegisterControllerReply.getDefaultInstance();
         });
@@ -49,7 +47,7 @@ final class RegistryService extends RegistryGrpc.RegistryImplBase {
     respond(
         observer,
         () -> {
-          nodes.unregister(nodeId(request.getNodeId()));
+          nodes.unregister(nodeId(request.getNodeId()), request.getInstance());
           return UnregisterControllerReply.getDefaultInstance();
         });
   }
@@ -73,7 +71,7 @@ final class RegistryService extends RegistryGrpc.RegistryImplBase {
     throw invalid("endpoint \"%s\" does not name host and port".formatted(text));
   }
 
-  private static StatusRuntimeException invalid(String description) {
-    return Status.INVALID_ARGUMENT.withDescription(description).asRuntimeException();
+  private static RegistryException invalid(String message) {
+    return new RegistryException.InvalidRequest(message);
   }
 }

@@ -1,46 +1,39 @@
 package io.pmemcsi.driver.registry;
 
 import io.grpc.Status;
-import io.grpc.StatusRuntimeException;
 import io.grpc.stub.StreamObserver;
-import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.driver.csi.CsiStatusException;
-import io.pmemcsi.driver.state.StateException;
+import io.pmemcsi.driver.csi.GrpcResponder;
 import java.util.function.Supplier;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
-/** Turns the outcome of work into the answer of a call. */
+/** The one place where failures of the controller become status codes. */
 final class Responder {
-
-  private static final Logger LOG = LoggerFactory.getLogger(Responder.class);
 
   private Responder() {}
 
+  /** Responds to a call with the result of the work, or with the status of its failure. */
   static <T> void respond(StreamObserver<T> observer, Supplier<T> work) {
-    T response;
-    try {
-      response = work.get();
-    } catch (RuntimeException e) {
-      observer.onError(status(e).asRuntimeException());
-      return;
-    }
-    observer.onNext(response);
-    observer.onCompleted();
+    GrpcResponder.respond(
+        observer,
+        () -> {
+          try {
+            return work.get();
+          } catch (RegistryException e) {
+            throw new CsiStatusException(code(e), e.text());
+          }
+        });
   }
 
-  private static Status status(RuntimeException failure) {
+  private static Status.Code code(RegistryException failure) {
     return switch (failure) {
-      case StatusRuntimeException refused ->
-          refused.getStatus().getCode().toStatus().withDescription(Failures.text(refused));
-      case CsiStatusException refused ->
-          refused.code().toStatus().withDescription(refused.getMessage());
-      case StateException state -> Status.INTERNAL.withDescription(state.getMessage());
-      default -> {
-        LOG.atError().setCause(failure).log("Unexpected failure.");
-        yield Status.INTERNAL.withDescription(
-            "unexpected failure, the controller's log says more: " + Reason.of(failure));
-      }
+      case RegistryException.InvalidRequest _ -> Status.Code.INVALID_ARGUMENT;
+      case RegistryException.NotFound _ -> Status.Code.NOT_FOUND;
+      case RegistryException.OnOtherNode _ -> Status.Code.ALREADY_EXISTS;
+      case RegistryException.InsufficientCapacity _ -> Status.Code.RESOURCE_EXHAUSTED;
+      case RegistryException.Unfinished _ -> Status.Code.ABORTED;
+      case RegistryException.Cancelled _ -> Status.Code.CANCELLED;
+      case RegistryException.Unavailable _ -> Status.Code.UNAVAILABLE;
+      case RegistryException.NodeFailed failed -> failed.status().code();
     };
   }
 }

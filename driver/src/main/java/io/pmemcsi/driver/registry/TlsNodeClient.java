@@ -1,7 +1,5 @@
 package io.pmemcsi.driver.registry;
 
-import csi.v1.ControllerExpandVolumeRequest;
-import csi.v1.ControllerExpandVolumeResponse;
 import csi.v1.ControllerGrpc;
 import csi.v1.CreateVolumeRequest;
 import csi.v1.CreateVolumeResponse;
@@ -14,15 +12,17 @@ import csi.v1.ValidateVolumeCapabilitiesRequest;
 import csi.v1.ValidateVolumeCapabilitiesResponse;
 import io.grpc.ConnectivityState;
 import io.grpc.ManagedChannel;
-import java.time.Duration;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.pmemcsi.driver.linux.Timeouts;
+import io.pmemcsi.driver.registry.RegistryException.NodeFailed;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /** A node that is reached over mutual TLS. */
 final class TlsNodeClient implements NodeClient {
-
-  /** A node answers these from memory. */
-  private static final Duration QUICK = Duration.ofSeconds(5);
 
   private final ManagedChannel channel;
 
@@ -32,32 +32,30 @@ final class TlsNodeClient implements NodeClient {
 
   @Override
   public CreateVolumeResponse create(CreateVolumeRequest request) {
-    return stub().createVolume(request);
+    return call(() -> stub().createVolume(request));
   }
 
   @Override
   public void delete(DeleteVolumeRequest request) {
-    var _ = stub().deleteVolume(request);
-  }
-
-  @Override
-  public ControllerExpandVolumeResponse expand(ControllerExpandVolumeRequest request) {
-    return stub().controllerExpandVolume(request);
+    var _ = call(() -> stub().deleteVolume(request));
   }
 
   @Override
   public ValidateVolumeCapabilitiesResponse validate(ValidateVolumeCapabilitiesRequest request) {
-    return stub().validateVolumeCapabilities(request);
+    return call(() -> stub().validateVolumeCapabilities(request));
   }
 
   @Override
   public List<ListVolumesResponse.Entry> list() {
-    return quick().listVolumes(ListVolumesRequest.getDefaultInstance()).getEntriesList();
+    return call(() -> quick().listVolumes(ListVolumesRequest.getDefaultInstance()))
+        .getEntriesList();
   }
 
   @Override
-  public GetCapacityResponse capacity() {
-    return quick().getCapacity(GetCapacityRequest.getDefaultInstance());
+  public GetCapacityResponse capacity(Map<String, String> parameters) {
+    GetCapacityRequest request =
+        GetCapacityRequest.newBuilder().putAllParameters(parameters).build();
+    return call(() -> quick().getCapacity(request));
   }
 
   @Override
@@ -70,6 +68,21 @@ final class TlsNodeClient implements NodeClient {
     channel.shutdownNow();
   }
 
+  /**
+   * Reports a lost connection as UNAVAILABLE. gRPC calls it UNKNOWN where netty closes the channel
+   * under a call; a status from the node itself has no cause.
+   */
+  private static <T> T call(Supplier<T> call) {
+    try {
+      return call.get();
+    } catch (StatusRuntimeException e) {
+      Status status = e.getStatus();
+      boolean lost = status.getCode() == Status.Code.UNKNOWN && status.getCause() != null;
+      throw new NodeFailed(
+          new NodeStatus(lost ? Status.Code.UNAVAILABLE : status.getCode()), Failures.text(e));
+    }
+  }
+
   /** The deadline of the caller holds for the node as well: gRPC passes it on. */
   private ControllerGrpc.ControllerBlockingStub stub() {
     if (channel.getState(false) == ConnectivityState.TRANSIENT_FAILURE) {
@@ -79,6 +92,6 @@ final class TlsNodeClient implements NodeClient {
   }
 
   private ControllerGrpc.ControllerBlockingStub quick() {
-    return stub().withDeadlineAfter(QUICK.toMillis(), TimeUnit.MILLISECONDS);
+    return stub().withDeadlineAfter(Timeouts.NODE_ANSWER.toMillis(), TimeUnit.MILLISECONDS);
   }
 }

@@ -2,15 +2,16 @@ package io.pmemcsi.driver.registry;
 
 import io.grpc.BindableService;
 import io.grpc.Server;
-import io.grpc.ServerInterceptor;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
 import io.grpc.netty.shaded.io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.grpc.netty.shaded.io.netty.channel.nio.NioIoHandler;
 import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.base.error.Reason;
+import io.pmemcsi.base.tls.PeerRole;
+import io.pmemcsi.driver.csi.CallInterceptor;
+import io.pmemcsi.driver.linux.Timeouts;
 import io.pmemcsi.driver.registry.tls.MutualTls;
-import io.pmemcsi.driver.registry.tls.PeerRole;
 import io.pmemcsi.driver.registry.tls.TlsFiles;
 import java.io.IOException;
 import java.time.Duration;
@@ -25,8 +26,6 @@ import org.slf4j.LoggerFactory;
 public final class TlsServer implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(TlsServer.class);
-  private static final Duration HANDSHAKE = Duration.ofSeconds(10);
-  private static final Duration STOP = Duration.ofMinutes(1);
 
   private final TcpEndpoint endpoint;
   private final Server server;
@@ -47,7 +46,7 @@ public final class TlsServer implements AutoCloseable {
       TcpEndpoint endpoint,
       TlsFiles files,
       PeerRole clients,
-      ServerInterceptor interceptor,
+      CallInterceptor interceptor,
       List<BindableService> services) {
     EventLoopGroup loop = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
     ExecutorService calls = Executors.newVirtualThreadPerTaskExecutor();
@@ -60,13 +59,13 @@ public final class TlsServer implements AutoCloseable {
               .workerEventLoopGroup(loop)
               .executor(calls)
               .sslContext(MutualTls.server(files, clients))
-              .handshakeTimeout(HANDSHAKE.toMillis(), TimeUnit.MILLISECONDS)
-              .keepAliveTime(KeepAlive.INTERVAL.toMillis(), TimeUnit.MILLISECONDS)
-              .keepAliveTimeout(KeepAlive.TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)
-              .permitKeepAliveTime(KeepAlive.PERMITTED.toMillis(), TimeUnit.MILLISECONDS)
+              .handshakeTimeout(Timeouts.HANDSHAKE.toMillis(), TimeUnit.MILLISECONDS)
+              .keepAliveTime(Timeouts.KEEP_ALIVE_INTERVAL.toMillis(), TimeUnit.MILLISECONDS)
+              .keepAliveTimeout(Timeouts.KEEP_ALIVE.toMillis(), TimeUnit.MILLISECONDS)
+              .permitKeepAliveTime(Timeouts.KEEP_ALIVE_PERMITTED.toMillis(), TimeUnit.MILLISECONDS)
               .permitKeepAliveWithoutCalls(true)
               .intercept(interceptor);
-      services.forEach(builder::addService);
+      services.forEach(service -> builder.addService(CallInterceptor.bind(service)));
       Server server = builder.build().start();
       started = true;
       TlsServer running = new TlsServer(endpoint.withPort(server.getPort()), server, loop, calls);
@@ -80,7 +79,8 @@ public final class TlsServer implements AutoCloseable {
           "cannot listen on %s: %s; correct %s".formatted(endpoint, Reason.of(e), flag), e);
     } finally {
       if (!started) {
-        var _ = loop.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+        var _ =
+            loop.shutdownGracefully(0, Timeouts.SERVER_THREADS.toMillis(), TimeUnit.MILLISECONDS);
         calls.shutdownNow();
       }
     }
@@ -94,7 +94,7 @@ public final class TlsServer implements AutoCloseable {
   /** Waits for in-flight calls. */
   @Override
   public void close() {
-    stop(STOP);
+    stop(Timeouts.SHUTDOWN);
   }
 
   void stop(Duration timeout) {
@@ -102,13 +102,13 @@ public final class TlsServer implements AutoCloseable {
     try {
       if (!server.awaitTermination(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
         server.shutdownNow();
-        server.awaitTermination(5, TimeUnit.SECONDS);
+        server.awaitTermination(Timeouts.CANCELLED_CALLS.toMillis(), TimeUnit.MILLISECONDS);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       server.shutdownNow();
     }
-    var _ = loop.shutdownGracefully(0, 2, TimeUnit.SECONDS);
+    var _ = loop.shutdownGracefully(0, Timeouts.SERVER_THREADS.toMillis(), TimeUnit.MILLISECONDS);
     calls.shutdown();
   }
 }

@@ -1,7 +1,6 @@
 package io.pmemcsi.driver.registry;
 
 import io.grpc.Context;
-import io.grpc.Status;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -18,10 +17,8 @@ final class VolumeCalls {
     lock.lock();
     try {
       if (Context.current().isCancelled()) {
-        throw Status.CANCELLED
-            .withDescription(
-                "the call ended while it waited for another call for volume " + volumeId)
-            .asRuntimeException();
+        throw new RegistryException.Cancelled(
+            "the call ended while it waited for another call for volume " + volumeId);
       }
       return call.get();
     } finally {

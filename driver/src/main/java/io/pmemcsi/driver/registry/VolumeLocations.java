@@ -29,6 +29,9 @@ final class VolumeLocations {
   private final Map<String, NodeRecord> records = new TreeMap<>();
   private final Set<Listing> listings = new HashSet<>();
 
+  /** Nodes with created volumes that are pending creations on disk. */
+  private final Set<String> unwritten = new HashSet<>();
+
   /** A node is being asked for its volumes. */
   final class Listing {
     private final String nodeId;
@@ -44,7 +47,7 @@ final class VolumeLocations {
         listings.remove(this);
         NodeRecord next = record(nodeId).listed(volumes, touched);
         // also the first record of a node without volumes: the node is known from now on
-        if (!next.equals(records.get(nodeId))) {
+        if (!next.equals(records.get(nodeId)) || unwritten.contains(nodeId)) {
           write(next);
         }
       }
@@ -94,6 +97,11 @@ final class VolumeLocations {
     return Set.copyOf(records.keySet());
   }
 
+  /** Whether a node has listed its volumes, to this controller or to one with the same records. */
+  synchronized boolean hasReported(String nodeId) {
+    return record(nodeId).reported();
+  }
+
   /** The nodes that hold a volume, or may do so because of an interrupted creation. */
   synchronized List<String> holders(String volumeId) {
     return records.values().stream()
@@ -112,34 +120,54 @@ final class VolumeLocations {
     return record(nodeId).volumes();
   }
 
-  /** A creation is going to be forwarded; on disk when this returns. */
+  /** A creation is going to be forwarded, or may have been; on disk when this returns. */
   void creating(String nodeId, String volumeId) {
     change(nodeId, volumeId, record -> record.withPending(volumeId));
   }
 
-  /** The node has answered with the volume. */
-  void created(String nodeId, String volumeId, long bytes) {
-    answered(nodeId, volumeId, record -> record.withVolume(volumeId, bytes));
-  }
-
-  /** The node has answered that it does not have the volume. */
-  void absent(String nodeId, String volumeId) {
-    answered(nodeId, volumeId, record -> record.without(volumeId));
+  /**
+   * The node has answered with the volume. On disk the creation stays pending until the record of
+   * the node is written for another reason: after a crash the volume is bound to the node in both
+   * cases, and the caller need not wait for the disk a second time.
+   */
+  synchronized void created(String nodeId, String volumeId, long bytes) {
+    touch(nodeId, volumeId);
+    NodeRecord known = record(nodeId);
+    NodeRecord next = known.withVolume(volumeId, bytes);
+    if (!next.equals(known)) {
+      records.put(nodeId, next);
+      unwritten.add(nodeId);
+    }
   }
 
   /**
-   * What a node has done is done, also where it cannot be recorded. The next call for the volume
-   * then goes to the same node once more, which does no harm.
+   * The node has answered that it does not have the volume. What a node has done is done, also
+   * where it cannot be recorded: the next call for the volume then goes to the same node once more,
+   * which does no harm.
    */
-  private void answered(String nodeId, String volumeId, UnaryOperator<NodeRecord> change) {
+  void absent(String nodeId, String volumeId) {
     try {
-      change(nodeId, volumeId, change);
+      change(nodeId, volumeId, record -> record.without(volumeId));
     } catch (StateException e) {
       LOG.atWarn()
           .addKeyValue("node", nodeId)
           .addKeyValue("volume", volumeId)
           .addKeyValue("cause", e.getMessage())
           .log("The answer of a node was not recorded.");
+    }
+  }
+
+  /** Writes what is in memory only; for the end of the controller. */
+  synchronized void flush() {
+    for (String nodeId : List.copyOf(unwritten)) {
+      try {
+        write(record(nodeId));
+      } catch (StateException e) {
+        LOG.atWarn()
+            .addKeyValue("node", nodeId)
+            .addKeyValue("cause", e.getMessage())
+            .log("The volumes of a node were not recorded.");
+      }
     }
   }
 
@@ -152,25 +180,48 @@ final class VolumeLocations {
   /** Forgets a node that left without volumes. */
   synchronized void leave(String nodeId) {
     if (record(nodeId).isEmpty()) {
-      records.remove(nodeId);
-      try {
-        files.delete(file(nodeId));
-      } catch (IOException e) {
-        throw new StateException("delete", file(nodeId), e);
-      }
+      remove(nodeId);
     }
+  }
+
+  /**
+   * Forgets a node that never reported, with all that it may have. If it registers after all, its
+   * list counts.
+   *
+   * @return false if it has reported by now or has no record
+   */
+  synchronized boolean giveUp(String nodeId) {
+    if (!records.containsKey(nodeId) || hasReported(nodeId)) {
+      return false;
+    }
+    remove(nodeId);
+    return true;
+  }
+
+  private void remove(String nodeId) {
+    try {
+      files.delete(file(nodeId));
+    } catch (IOException e) {
+      throw new StateException("delete", file(nodeId), e);
+    }
+    records.remove(nodeId);
+    unwritten.remove(nodeId);
   }
 
   private synchronized void change(
       String nodeId, String volumeId, UnaryOperator<NodeRecord> change) {
-    listings.stream()
-        .filter(listing -> listing.nodeId.equals(nodeId))
-        .forEach(listing -> listing.touched.add(volumeId));
+    touch(nodeId, volumeId);
     NodeRecord known = record(nodeId);
     NodeRecord next = change.apply(known);
     if (!next.equals(known)) {
       write(next);
     }
+  }
+
+  private void touch(String nodeId, String volumeId) {
+    listings.stream()
+        .filter(listing -> listing.nodeId.equals(nodeId))
+        .forEach(listing -> listing.touched.add(volumeId));
   }
 
   private NodeRecord record(String nodeId) {
@@ -184,6 +235,7 @@ final class VolumeLocations {
       throw new StateException("write", file(record.nodeId()), e);
     }
     records.put(record.nodeId(), record);
+    unwritten.remove(record.nodeId());
   }
 
   private Path file(String nodeId) {

@@ -5,15 +5,17 @@ import csi.v1.CreateVolumeResponse;
 import csi.v1.DeleteVolumeRequest;
 import csi.v1.GetCapacityResponse;
 import csi.v1.Volume;
-import io.grpc.Status;
-import io.grpc.StatusRuntimeException;
 import io.pmemcsi.base.names.DriverName;
 import io.pmemcsi.driver.device.VolumeId;
 import io.pmemcsi.driver.registry.RegisteredNodes.Answer;
+import io.pmemcsi.driver.registry.RegistryException.NodeFailed;
+import io.pmemcsi.driver.registry.RegistryException.Unavailable;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,23 +32,43 @@ final class VolumePlacer {
   private final DriverName driver;
   private final RegisteredNodes nodes;
   private final VolumeLocations locations;
-  private final StartUp startUp;
+  private final UnreportedNodes unreported;
 
   VolumePlacer(
-      DriverName driver, RegisteredNodes nodes, VolumeLocations locations, StartUp startUp) {
+      DriverName driver,
+      RegisteredNodes nodes,
+      VolumeLocations locations,
+      UnreportedNodes unreported) {
     this.driver = driver;
     this.nodes = nodes;
     this.locations = locations;
-    this.startUp = startUp;
+    this.unreported = unreported;
   }
 
   /** Serves one CreateVolume call; no other call for the volume may be under way. */
   CreateVolumeResponse create(VolumeId id, CreateVolumeRequest request) {
     Placement placement = Placement.of(driver, request.getAccessibilityRequirements());
     Optional<String> holder = holder(id, placement);
-    return holder.isPresent()
-        ? forward(holder.get(), id, request)
-        : createOnOneOf(placement, id, request);
+    if (holder.isPresent()) {
+      return forward(holder.get(), id, request);
+    }
+    refuseWhileNodesRegister(id);
+    return createOnOneOf(placement, id, request);
+  }
+
+  /**
+   * A controller that lost its records does not know what an earlier one has begun. Until the nodes
+   * have reported their volumes, a volume of this name may exist on one of them.
+   */
+  private void refuseWhileNodesRegister(VolumeId id) {
+    if (unreported.isSettling()) {
+      List<String> missing = unreported.names();
+      if (!missing.isEmpty()) {
+        throw new Unavailable(
+            "volume %s may exist already: the controller started a moment ago, and node %s has not registered yet"
+                .formatted(id, String.join(", ", missing)));
+      }
+    }
   }
 
   /**
@@ -54,6 +76,10 @@ final class VolumePlacer {
    * not allowed any more is undone: no caller was ever given that volume.
    */
   private Optional<String> holder(VolumeId id, Placement placement) {
+    List<String> known = locations.holders(id.value());
+    if (known.stream().noneMatch(node -> locations.isReported(node, id.value()))) {
+      unreported.giveUpDeleted(known);
+    }
     List<String> holders =
         locations.holders(id.value()).stream()
             .sorted(Comparator.comparing(node -> !locations.isReported(node, id.value())))
@@ -64,11 +90,9 @@ final class VolumePlacer {
     }
     for (String node : holders) {
       if (locations.isReported(node, id.value())) {
-        throw Status.ALREADY_EXISTS
-            .withDescription(
-                "volume %s is on node %s, which accessibility_requirements do not allow"
-                    .formatted(id, node))
-            .asRuntimeException();
+        throw new RegistryException.OnOtherNode(
+            "volume %s is on node %s, which accessibility_requirements do not allow"
+                .formatted(id, node));
       }
       undo(node, id, "it was interrupted");
     }
@@ -77,19 +101,26 @@ final class VolumePlacer {
 
   private CreateVolumeResponse createOnOneOf(
       Placement placement, VolumeId id, CreateVolumeRequest request) {
-    Map<String, Placement.Room> rooms = rooms(placement);
-    long required = request.getCapacityRange().getRequiredBytes();
-    List<String> order = placement.order(rooms, required);
-    if (order.isEmpty()) {
-      throw noRoom(required, rooms);
+    List<String> possible = possible(placement);
+    if (possible.size() == 1) {
+      // nothing to choose: the node itself reports that it has not enough capacity
+      return forward(possible.getFirst(), id, request);
     }
-    StatusRuntimeException reason = noRoom(required, rooms);
+    Map<String, Placement.NodeCapacity> capacities =
+        capacities(possible, request.getParametersMap());
+    long required = request.getCapacityRange().getRequiredBytes();
+    List<String> order = placement.order(capacities, required);
+    if (order.isEmpty()) {
+      throw insufficientCapacity(required, capacities);
+    }
+    RegistryException reason = insufficientCapacity(required, capacities);
     for (String node : order) {
       try {
         return forward(node, id, request);
-      } catch (StatusRuntimeException e) {
-        switch (CreateOutcome.of(e.getStatus().getCode())) {
-          case NO_ROOM -> LOG.atInfo().addKeyValue("node", node).log("Node has no room left.");
+      } catch (NodeFailed e) {
+        switch (e.createOutcome()) {
+          case INSUFFICIENT_CAPACITY ->
+              LOG.atInfo().addKeyValue("node", node).log("Node has not enough capacity left.");
           // forward has undone it
           case BROKEN -> reason = e;
           case REFUSED, EXISTS, UNCERTAIN -> throw e;
@@ -99,21 +130,26 @@ final class VolumePlacer {
     throw reason;
   }
 
-  private Map<String, Placement.Room> rooms(Placement placement) {
+  private List<String> possible(Placement placement) {
     List<String> possible = placement.among(nodes.names());
     if (possible.isEmpty()) {
       throw noNode(placement);
     }
-    Map<String, Placement.Room> rooms = new TreeMap<>();
+    return possible;
+  }
+
+  private Map<String, Placement.NodeCapacity> capacities(
+      List<String> possible, Map<String, String> parameters) {
+    Map<String, Placement.NodeCapacity> capacities = new TreeMap<>();
     Map<String, Answer<GetCapacityResponse>> answers =
-        nodes.callAll(possible, NodeClient::capacity);
+        nodes.callAll(possible, node -> node.capacity(parameters));
     String failure = "";
     for (Map.Entry<String, Answer<GetCapacityResponse>> each : answers.entrySet()) {
       switch (each.getValue()) {
-        case Answer.Success(GetCapacityResponse capacity) ->
-            rooms.put(each.getKey(), room(capacity));
-        case Answer.Failure(StatusRuntimeException cause) -> {
-          failure = Failures.text(cause);
+        case Answer.Success(GetCapacityResponse response) ->
+            capacities.put(each.getKey(), capacity(response));
+        case Answer.Failure(RegistryException cause) -> {
+          failure = cause.text();
           LOG.atWarn()
               .addKeyValue("node", each.getKey())
               .addKeyValue("cause", failure)
@@ -121,73 +157,74 @@ final class VolumePlacer {
         }
       }
     }
-    if (rooms.isEmpty()) {
+    if (capacities.isEmpty()) {
       throw Unavailable.unreachable(possible, failure);
     }
-    return rooms;
+    return capacities;
   }
 
-  private static Placement.Room room(GetCapacityResponse capacity) {
-    return new Placement.Room(
-        capacity.getAvailableCapacity(),
-        capacity.hasMaximumVolumeSize()
-            ? capacity.getMaximumVolumeSize().getValue()
-            : capacity.getAvailableCapacity());
+  private static Placement.NodeCapacity capacity(GetCapacityResponse response) {
+    return new Placement.NodeCapacity(
+        response.getAvailableCapacity(),
+        response.hasMaximumVolumeSize()
+            ? response.getMaximumVolumeSize().getValue()
+            : response.getAvailableCapacity());
   }
 
   /** With RESOURCE_EXHAUSTED the pod is scheduled to another node, which must be right to do. */
-  private StatusRuntimeException noNode(Placement placement) {
-    if (startUp.isSettling() || placement.allowed().isEmpty()) {
+  private RegistryException noNode(Placement placement) {
+    if (unreported.isSettling() || placement.allowed().isEmpty()) {
       return Unavailable.noNodes();
     }
-    List<String> away = placement.among(locations.nodes());
+    Set<String> known = new HashSet<>(locations.nodes());
+    known.addAll(unreported.inventory());
+    List<String> away = placement.among(known);
     if (!away.isEmpty()) {
       return Unavailable.notRegistered(String.join(", ", away));
     }
-    return Status.RESOURCE_EXHAUSTED
-        .withDescription(
-            "accessibility_requirements: the driver does not run on node %s"
-                .formatted(
-                    String.join(
-                        ", ", placement.allowed().orElseThrow().stream().sorted().toList())))
-        .asRuntimeException();
+    return new RegistryException.InsufficientCapacity(
+        "accessibility_requirements: the driver does not run on node %s"
+            .formatted(
+                String.join(", ", placement.allowed().orElseThrow().stream().sorted().toList())));
   }
 
-  private static StatusRuntimeException noRoom(long required, Map<String, Placement.Room> rooms) {
-    Map.Entry<String, Placement.Room> best =
-        rooms.entrySet().stream()
+  private static RegistryException insufficientCapacity(
+      long required, Map<String, Placement.NodeCapacity> capacities) {
+    Map.Entry<String, Placement.NodeCapacity> best =
+        capacities.entrySet().stream()
             .max(Comparator.comparingLong(each -> each.getValue().largestVolume()))
             .orElseThrow();
-    return Status.RESOURCE_EXHAUSTED
-        .withDescription(
-            "not enough space for %d bytes: the largest volume is %d bytes, on node %s"
-                .formatted(required, best.getValue().largestVolume(), best.getKey()))
-        .asRuntimeException();
+    return new RegistryException.InsufficientCapacity(
+        "not enough space for %d bytes: the largest volume is %d bytes, on node %s"
+            .formatted(required, best.getValue().largestVolume(), best.getKey()));
   }
 
   private CreateVolumeResponse forward(String node, VolumeId id, CreateVolumeRequest request) {
     boolean reported = locations.isReported(node, id.value());
     NodeClient client = nodes.find(node).orElseThrow(() -> Unavailable.notRegistered(node));
+    List<String> others = reported ? List.of() : unreported.names();
     if (!reported) {
       locations.creating(node, id.value());
     }
     try {
       CreateVolumeResponse response = client.create(request);
       Volume volume = response.getVolume();
+      // an earlier controller may have created it there: the deletion has to include these nodes
+      others.forEach(other -> locations.creating(other, volume.getVolumeId()));
       locations.created(node, volume.getVolumeId(), volume.getCapacityBytes());
       return response;
-    } catch (StatusRuntimeException e) {
+    } catch (NodeFailed e) {
       if (!reported) {
         settle(node, id, e);
       }
-      throw Failures.onNode(node, e);
+      throw e.onNode(node);
     }
   }
 
-  private void settle(String node, VolumeId id, StatusRuntimeException failure) {
-    switch (CreateOutcome.of(failure.getStatus().getCode())) {
-      case NO_ROOM, REFUSED -> locations.absent(node, id.value());
-      case BROKEN -> undo(node, id, Failures.text(failure));
+  private void settle(String node, VolumeId id, NodeFailed failure) {
+    switch (failure.createOutcome()) {
+      case INSUFFICIENT_CAPACITY, REFUSED -> locations.absent(node, id.value());
+      case BROKEN -> undo(node, id, failure.text());
       // the record stays: the volume belongs to this node until the node reports otherwise
       case EXISTS, UNCERTAIN -> {}
     }
@@ -199,12 +236,10 @@ final class VolumePlacer {
           .find(node)
           .orElseThrow(() -> Unavailable.notRegistered(node))
           .delete(DeleteVolumeRequest.newBuilder().setVolumeId(id.value()).build());
-    } catch (StatusRuntimeException e) {
-      throw Status.ABORTED
-          .withDescription(
-              "creating volume %s on node %s failed (%s) and is not undone yet: %s"
-                  .formatted(id, node, why, Failures.text(e)))
-          .asRuntimeException();
+    } catch (RegistryException e) {
+      throw new RegistryException.Unfinished(
+          "creating volume %s on node %s failed (%s) and is not undone yet: %s"
+              .formatted(id, node, why, e.text()));
     }
     locations.absent(node, id.value());
   }

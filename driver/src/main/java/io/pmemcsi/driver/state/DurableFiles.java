@@ -1,5 +1,6 @@
 package io.pmemcsi.driver.state;
 
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 import static java.nio.file.StandardOpenOption.CREATE_NEW;
 import static java.nio.file.StandardOpenOption.READ;
 import static java.nio.file.StandardOpenOption.WRITE;
@@ -8,12 +9,10 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermission;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -21,13 +20,11 @@ import java.util.stream.Stream;
 /** State files on a real disk: written beside, synced, renamed, and the directory synced. */
 public final class DurableFiles implements StateFiles {
 
-  static final String TEMPORARY = ".tmp";
+  /** What the name of a file ends with until it is complete; a crash leaves it behind. */
+  public static final String TEMPORARY = ".tmp";
 
   /** A larger file in the state directory, which the heap may not hold, is damaged. */
   private static final int LIMIT = 1 << 20;
-
-  private static final FileAttribute<Set<PosixFilePermission>> OWNER_ONLY =
-      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
 
   @Override
   public List<String> list(Path directory) throws IOException {
@@ -36,7 +33,7 @@ public final class DurableFiles implements StateFiles {
     }
     try (Stream<Path> files = Files.list(directory)) {
       return files
-          .filter(Files::isRegularFile)
+          .filter(file -> !Files.isDirectory(file, NOFOLLOW_LINKS))
           .map(file -> file.getFileName().toString())
           .sorted()
           .toList();
@@ -45,6 +42,10 @@ public final class DurableFiles implements StateFiles {
 
   @Override
   public byte[] read(Path file) throws IOException {
+    if (!Files.isRegularFile(file) && Files.exists(file, NOFOLLOW_LINKS)) {
+      // opening a FIFO would wait for its writer
+      throw new IOException("it is not a regular file, or a link that leads nowhere");
+    }
     try (InputStream in = Files.newInputStream(file)) {
       byte[] content = in.readNBytes(LIMIT + 1);
       if (content.length > LIMIT) {
@@ -59,17 +60,31 @@ public final class DurableFiles implements StateFiles {
   @Override
   public void write(Path file, byte[] content) throws IOException {
     Path temporary = file.resolveSibling(file.getFileName() + TEMPORARY);
-    // a crash may have left one behind: it was never renamed, so it means nothing
-    Files.deleteIfExists(temporary);
-    try (FileChannel channel = FileChannel.open(temporary, Set.of(CREATE_NEW, WRITE), OWNER_ONLY)) {
+    try {
+      create(temporary, content);
+    } catch (FileAlreadyExistsException e) {
+      // left by a crash: it was never renamed, so it means nothing
+      Files.delete(temporary);
+      create(temporary, content);
+    }
+    Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
+    syncDirectory(file);
+  }
+
+  private static void create(Path file, byte[] content) throws IOException {
+    try (FileChannel channel =
+        FileChannel.open(file, Set.of(CREATE_NEW, WRITE), StateDirectory.ownerOnly())) {
       ByteBuffer buffer = ByteBuffer.wrap(content);
       while (buffer.hasRemaining()) {
         channel.write(buffer);
       }
       channel.force(true);
+    } catch (FileAlreadyExistsException e) {
+      throw e;
+    } catch (IOException e) {
+      Files.deleteIfExists(file);
+      throw e;
     }
-    Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
-    syncDirectory(file);
   }
 
   @Override

@@ -15,6 +15,12 @@ public final class StateException extends RuntimeException {
     super(message);
   }
 
+  /** Whether it failed only because the disk, or the quota of the directory, is full. */
+  public boolean isDiskFull() {
+    String reason = getCause() == null ? "" : String.valueOf(getCause().getMessage());
+    return reason.contains("No space left on device") || reason.contains("Disk quota exceeded");
+  }
+
   /** The directory cannot be created, although its parent exists. */
   static StateException notCreated(Path directory, IOException cause) {
     String why =

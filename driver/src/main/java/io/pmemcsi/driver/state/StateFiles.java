@@ -7,7 +7,7 @@ import java.util.List;
 /** Small files that survive a crash at any moment: each is complete, in its old or new form. */
 public interface StateFiles {
 
-  /** The names of all regular files in a directory; none when it does not exist. */
+  /** The names of all that is in a directory except directories; none when it does not exist. */
   List<String> list(Path directory) throws IOException;
 
   byte[] read(Path file) throws IOException;

@@ -8,6 +8,7 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -34,7 +35,8 @@ public final class StateLock implements AutoCloseable {
     StateDirectory.create(stateDirectory);
     Path file = stateDirectory.resolve("lock");
     try {
-      FileChannel channel = FileChannel.open(file, CREATE, WRITE);
+      FileChannel channel =
+          FileChannel.open(file, Set.of(CREATE, WRITE), StateDirectory.ownerOnly());
       long deadline = System.nanoTime() + timeout.toNanos();
       while (!isTaken(channel)) {
         if (System.nanoTime() > deadline) {

@@ -16,6 +16,8 @@ enum ParameterKey {
   KATA_CONTAINERS("kataContainers", STORAGE_CLASS, EPHEMERAL_CONTEXT, PERSISTENT_CONTEXT, LEDGER),
   USAGE("usage", STORAGE_CLASS, EPHEMERAL_CONTEXT, PERSISTENT_CONTEXT, LEDGER),
   PERSISTENCY("persistencyModel", STORAGE_CLASS, PERSISTENT_CONTEXT, LEDGER),
+  /** Not in the ledger: the device shows where a volume is. */
+  NUMA_NODE("numaNode", STORAGE_CLASS, EPHEMERAL_CONTEXT, PERSISTENT_CONTEXT),
   /** Of releases that knew volumes on several nodes; still found in their ledgers. */
   CACHE_SIZE("cacheSize", PERSISTENT_CONTEXT, LEDGER),
   SIZE("size", EPHEMERAL_CONTEXT, LEDGER),

@@ -5,7 +5,9 @@ import io.pmemcsi.driver.device.DeviceMode;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.regex.Pattern;
 
 /** A place where parameters are written down; each has its own rules. */
 public enum ParameterSource {
@@ -13,6 +15,9 @@ public enum ParameterSource {
   EPHEMERAL_CONTEXT("ephemeral inline volume parameters"),
   PERSISTENT_CONTEXT("persistent volume context"),
   LEDGER("ledger");
+
+  /** Linux has at most 1024 NUMA nodes. */
+  private static final Pattern NUMBER = Pattern.compile("\\d{1,4}");
 
   private final String title;
 
@@ -42,6 +47,14 @@ public enum ParameterSource {
   /** Whether a volume went through a provisioner: then it is not an ephemeral one. */
   public static boolean wasProvisioned(Map<String, String> context) {
     return context.containsKey(ParameterKey.PROVISIONER.text());
+  }
+
+  /** The NUMA node that a storage class asks for; all else in it is not read. */
+  public static OptionalInt requestedNumaNode(Map<String, String> storageClass) {
+    String key = ParameterKey.NUMA_NODE.text();
+    return Optional.ofNullable(storageClass.get(key))
+        .map(value -> STORAGE_CLASS.parse(Map.of(key, value)).numaNode())
+        .orElse(OptionalInt.empty());
   }
 
   private Map<ParameterKey, String> collect(Map<String, String> written) {
@@ -78,7 +91,8 @@ public enum ParameterSource {
         this == EPHEMERAL_CONTEXT || isEphemeral(values),
         values.getOrDefault(ParameterKey.NAME, ""),
         size,
-        deviceMode(values));
+        deviceMode(values),
+        numaNode(values));
   }
 
   private boolean isEphemeral(Map<ParameterKey, String> values) {
@@ -117,6 +131,17 @@ public enum ParameterSource {
                 DeviceMode.parse(text)
                     .orElseThrow(
                         () -> bad(ParameterKey.DEVICE_MODE, text, "use lvm, direct or file")));
+  }
+
+  private static OptionalInt numaNode(Map<ParameterKey, String> values) {
+    String text = values.get(ParameterKey.NUMA_NODE);
+    if (text == null) {
+      return OptionalInt.empty();
+    }
+    if (!NUMBER.matcher(text).matches()) {
+      throw bad(ParameterKey.NUMA_NODE, text, "write the number of a NUMA node, for example 0");
+    }
+    return OptionalInt.of(Integer.parseInt(text));
   }
 
   private static OptionalLong size(Map<ParameterKey, String> values) {

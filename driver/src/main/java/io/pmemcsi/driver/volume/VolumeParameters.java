@@ -4,6 +4,7 @@ import io.pmemcsi.driver.device.AccessModel;
 import io.pmemcsi.driver.device.DeviceMode;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 
@@ -16,6 +17,8 @@ import java.util.TreeMap;
  * @param name the name that the caller of CSI gave it, empty in a request
  * @param sizeBytes only in the parameters of ephemeral volumes
  * @param deviceMode where its device comes from, empty in requests and in the oldest ledgers
+ * @param numaNode the NUMA node whose memory a request wants, empty for any; the ledger does not
+ *     keep it, because the device of a volume shows where it is
  */
 public record VolumeParameters(
     boolean eraseAfter,
@@ -24,12 +27,20 @@ public record VolumeParameters(
     boolean ephemeral,
     String name,
     OptionalLong sizeBytes,
-    Optional<DeviceMode> deviceMode) {
+    Optional<DeviceMode> deviceMode,
+    OptionalInt numaNode) {
 
   /** What a storage class without parameters means. */
   public static final VolumeParameters DEFAULTS =
       new VolumeParameters(
-          true, false, AccessModel.APP_DIRECT, false, "", OptionalLong.empty(), Optional.empty());
+          true,
+          false,
+          AccessModel.APP_DIRECT,
+          false,
+          "",
+          OptionalLong.empty(),
+          Optional.empty(),
+          OptionalInt.empty());
 
   public VolumeParameters {
     if (kataContainers && accessModel != AccessModel.APP_DIRECT) {
@@ -42,7 +53,14 @@ public record VolumeParameters(
   /** The same for a volume that gets a name and a device. */
   public VolumeParameters named(String newName, DeviceMode mode) {
     return new VolumeParameters(
-        eraseAfter, kataContainers, accessModel, ephemeral, newName, sizeBytes, Optional.of(mode));
+        eraseAfter,
+        kataContainers,
+        accessModel,
+        ephemeral,
+        newName,
+        sizeBytes,
+        Optional.of(mode),
+        OptionalInt.empty());
   }
 
   /** Whether an existing volume with these parameters satisfies a request. */
@@ -57,6 +75,13 @@ public record VolumeParameters(
   public Map<String, String> toContext() {
     Map<String, String> context = common();
     context.put(ParameterKey.PERSISTENCY.text(), ephemeral ? "ephemeral" : "normal");
+    return context;
+  }
+
+  /** The same for a volume in the memory of a NUMA node, where it is known. */
+  public Map<String, String> toContext(OptionalInt location) {
+    Map<String, String> context = toContext();
+    location.ifPresent(node -> context.put(ParameterKey.NUMA_NODE.text(), Integer.toString(node)));
     return context;
   }
 

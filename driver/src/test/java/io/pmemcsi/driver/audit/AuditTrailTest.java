@@ -10,8 +10,8 @@ import org.junit.jupiter.api.Test;
 
 class AuditTrailTest {
 
-  private static final Finding STRAY =
-      new Finding(Kind.DEVICE_WITHOUT_RECORD, VolumeId.fromName("a"), "stray", false);
+  private static final Finding UNKNOWN =
+      new Finding(Kind.DEVICE_WITHOUT_RECORD, VolumeId.fromName("a"), "unknown", false);
   private static final Finding HALF =
       new Finding(Kind.UNFINISHED_CREATE, VolumeId.fromName("b"), "half", false);
 
@@ -21,10 +21,10 @@ class AuditTrailTest {
 
   @Test
   void findingsOfTheStartCountUntilTheyAreResolved() {
-    AuditTrail trail = new AuditTrail(report(STRAY));
+    AuditTrail trail = new AuditTrail(report(UNKNOWN));
 
-    AuditTrail.Confirmed still = trail.next(report(STRAY));
-    assertThat(still.report().findings()).containsExactly(STRAY);
+    AuditTrail.Confirmed still = trail.next(report(UNKNOWN));
+    assertThat(still.report().findings()).containsExactly(UNKNOWN);
     assertThat(still.added()).isEmpty();
     assertThat(trail.next(report()).report().findings()).isEmpty();
   }
@@ -40,16 +40,16 @@ class AuditTrailTest {
   /** Erasing a large volume takes longer than two audits. */
   @Test
   void aVolumeWithAnInFlightCallIsSkipped() {
-    assertThat(report(STRAY, HALF).without(HALF.volume()::equals).findings())
-        .containsExactly(STRAY);
+    assertThat(report(UNKNOWN, HALF).without(id -> id.value().equals(HALF.subject())).findings())
+        .containsExactly(UNKNOWN);
   }
 
   @Test
   void aPersistingFindingIsReportedOnce() {
     AuditTrail trail = new AuditTrail(report());
-    trail.next(report(STRAY));
+    trail.next(report(UNKNOWN));
 
-    assertThat(trail.next(report(STRAY)).added()).containsExactly(STRAY);
-    assertThat(trail.next(report(STRAY)).added()).isEmpty();
+    assertThat(trail.next(report(UNKNOWN)).added()).containsExactly(UNKNOWN);
+    assertThat(trail.next(report(UNKNOWN)).added()).isEmpty();
   }
 }

@@ -9,11 +9,14 @@ import io.pmemcsi.driver.device.VolumeId;
 import io.pmemcsi.driver.linux.block.DeviceNumber;
 import io.pmemcsi.driver.linux.mount.DaxMissingException;
 import io.pmemcsi.driver.linux.mount.MountEntry;
+import io.pmemcsi.driver.volume.VolumeException;
 import io.pmemcsi.driver.volume.VolumeParameters;
 import io.pmemcsi.driver.volume.VolumeRecord;
 import io.pmemcsi.driver.volume.VolumeState;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,12 +26,22 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class VolumeMountsTest {
 
+  private static final Access.Mount LABELLED =
+      new Access.Mount(Optional.empty(), List.of("context=\"u:r:t:s0:c1,c2\""), false);
+
   private static VolumeRecord volume(AccessModel usage, DeviceMode mode) {
     return new VolumeRecord(
         new VolumeId("volume"),
         4096,
         new VolumeParameters(
-            true, false, usage, false, "pvc-1", OptionalLong.empty(), Optional.of(mode)),
+            true,
+            false,
+            usage,
+            false,
+            "pvc-1",
+            OptionalLong.empty(),
+            Optional.of(mode),
+            OptionalInt.empty()),
         VolumeState.Blank.wiped());
   }
 
@@ -63,6 +76,59 @@ class VolumeMountsTest {
                 VolumeMounts.requireDax(
                     volume(AccessModel.APP_DIRECT, DeviceMode.LVM), mounted(option)))
         .doesNotThrowAnyException();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"context=\"u:r:t:s0:c1,c3\"", "context=u:r:t:s0", "seclabel"})
+  void aMountWithAnotherSelinuxContextIsNotTheRequestedOne(String shown) {
+    assertThatExceptionOfType(VolumeException.Incompatible.class)
+        .isThrownBy(() -> VolumeMounts.requireSame(mounted(shown), LABELLED, false))
+        .withMessageContaining("requested: u:r:t:s0:c1,c2");
+  }
+
+  /** A kernel without SELinux shows nothing. */
+  @ParameterizedTest
+  @ValueSource(strings = {"context=\"u:r:t:s0:c1,c2\"", "stripe=512"})
+  void aMountWithTheSameSelinuxContextIsTheRequestedOne(String shown) {
+    assertThatCode(() -> VolumeMounts.requireSame(mounted(shown), LABELLED, false))
+        .doesNotThrowAnyException();
+  }
+
+  /** The kernel sorts categories, joins ranges and shows a range with equal ends as one level. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "s0:c456,c123 | s0:c123,c456",
+        "s0:c1,c2,c3 | s0:c1.c3",
+        "s0:c5,c0.c2 | s0:c0.c2,c5",
+        "s0-s0:c3,c1 | s0-s0:c1,c3",
+        "s0-s0 | s0",
+      })
+  void anotherSpellingOfASelinuxContextIsTheSame(String requested, String shown) {
+    assertThatCode(() -> requireContext(requested, shown)).doesNotThrowAnyException();
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "s0:c1,c3 | s0:c1.c3",
+        "s0:c1,c2 | s1:c1,c2",
+        "s0-s0:c1 | s0:c1",
+        "s0:c1-s0:c1,c2 | s0:c1,c2",
+      })
+  void otherSelinuxLevelsAreAnotherContext(String requested, String shown) {
+    assertThatExceptionOfType(VolumeException.Incompatible.class)
+        .isThrownBy(() -> requireContext(requested, shown))
+        .withMessageContaining("SELinux context u:r:t:" + shown);
+  }
+
+  private static void requireContext(String requested, String shown) {
+    VolumeMounts.requireSame(
+        mounted("context=\"u:r:t:" + shown + "\""),
+        new Access.Mount(Optional.empty(), List.of("context=\"u:r:t:" + requested + "\""), false),
+        false);
   }
 
   @ParameterizedTest

@@ -1,7 +1,5 @@
 package io.pmemcsi.driver.registry;
 
-import csi.v1.ControllerExpandVolumeRequest;
-import csi.v1.ControllerExpandVolumeResponse;
 import csi.v1.CreateVolumeRequest;
 import csi.v1.CreateVolumeResponse;
 import csi.v1.DeleteVolumeRequest;
@@ -10,11 +8,12 @@ import csi.v1.ListVolumesResponse;
 import csi.v1.ValidateVolumeCapabilitiesRequest;
 import csi.v1.ValidateVolumeCapabilitiesResponse;
 import io.grpc.netty.shaded.io.netty.handler.ssl.SslContext;
+import io.pmemcsi.base.tls.PeerRole;
 import io.pmemcsi.driver.registry.tls.MutualTls;
-import io.pmemcsi.driver.registry.tls.PeerRole;
 import io.pmemcsi.driver.state.StateFiles;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Supplier;
 
 /** The real central controller, whose calls to nodes and writes a test can intercept. */
@@ -75,11 +74,6 @@ public final class ControllerUnderTest {
     }
 
     @Override
-    public ControllerExpandVolumeResponse expand(ControllerExpandVolumeRequest request) {
-      return steps.call("expand", () -> node.expand(request));
-    }
-
-    @Override
     public ValidateVolumeCapabilitiesResponse validate(ValidateVolumeCapabilitiesRequest request) {
       return steps.call("validate", () -> node.validate(request));
     }
@@ -90,8 +84,8 @@ public final class ControllerUnderTest {
     }
 
     @Override
-    public GetCapacityResponse capacity() {
-      return steps.call("capacity", node::capacity);
+    public GetCapacityResponse capacity(Map<String, String> parameters) {
+      return steps.call("capacity", () -> node.capacity(parameters));
     }
 
     @Override

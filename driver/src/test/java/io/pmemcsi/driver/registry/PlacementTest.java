@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import csi.v1.Topology;
 import csi.v1.TopologyRequirement;
 import io.pmemcsi.base.names.DriverName;
-import io.pmemcsi.driver.registry.Placement.Room;
+import io.pmemcsi.driver.registry.Placement.NodeCapacity;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -14,8 +14,14 @@ import org.junit.jupiter.api.Test;
 class PlacementTest {
 
   private static final DriverName DRIVER = new DriverName("pmem-csi.intel.com");
-  private static final Map<String, Room> ROOMS =
-      Map.of("a", new Room(100, 50), "b", new Room(300, 20), "c", new Room(200, 200));
+  private static final Map<String, NodeCapacity> CAPACITIES =
+      Map.of(
+          "a",
+          new NodeCapacity(100, 50),
+          "b",
+          new NodeCapacity(300, 20),
+          "c",
+          new NodeCapacity(200, 200));
 
   private static List<Topology> nodes(String... names) {
     return Arrays.stream(names)
@@ -34,44 +40,46 @@ class PlacementTest {
 
   @Test
   void withoutTopologyTheNodeWithMostCapacityIsFirst() {
-    assertThat(placement(List.of(), List.of()).order(ROOMS, 0)).containsExactly("b", "c", "a");
+    assertThat(placement(List.of(), List.of()).order(CAPACITIES, 0)).containsExactly("b", "c", "a");
   }
 
   @Test
   void nodesWithEqualCapacityAreSortedByName() {
-    Map<String, Room> equal = Map.of("b", new Room(1, 1), "a", new Room(1, 1));
+    Map<String, NodeCapacity> equal =
+        Map.of("b", new NodeCapacity(1, 1), "a", new NodeCapacity(1, 1));
 
     assertThat(placement(List.of(), List.of()).order(equal, 1)).containsExactly("a", "b");
   }
 
   @Test
   void preferredNodesComeFirstInTheirOrder() {
-    assertThat(placement(nodes("a", "b", "c"), nodes("c", "a")).order(ROOMS, 0))
+    assertThat(placement(nodes("a", "b", "c"), nodes("c", "a")).order(CAPACITIES, 0))
         .containsExactly("c", "a", "b");
   }
 
   @Test
   void onlyRequisiteNodesAreUsed() {
-    assertThat(placement(nodes("a"), nodes("a", "b")).order(ROOMS, 0)).containsExactly("a");
+    assertThat(placement(nodes("a"), nodes("a", "b")).order(CAPACITIES, 0)).containsExactly("a");
     assertThat(placement(nodes("a", "x"), List.of()).among(List.of("a", "b", "c")))
         .containsExactly("a");
   }
 
   @Test
   void preferredNodesWithoutRequisiteOnesDoNotExcludeOthers() {
-    assertThat(placement(List.of(), nodes("a")).order(ROOMS, 0)).containsExactly("a", "b", "c");
+    assertThat(placement(List.of(), nodes("a")).order(CAPACITIES, 0))
+        .containsExactly("a", "b", "c");
   }
 
   @Test
   void nodesWithoutCapacityForTheVolumeAreExcluded() {
-    assertThat(placement(List.of(), nodes("b")).order(ROOMS, 50)).containsExactly("c", "a");
-    assertThat(placement(List.of(), List.of()).order(ROOMS, 201)).isEmpty();
+    assertThat(placement(List.of(), nodes("b")).order(CAPACITIES, 50)).containsExactly("c", "a");
+    assertThat(placement(List.of(), List.of()).order(CAPACITIES, 201)).isEmpty();
   }
 
   @Test
   void aTopologyOfAnotherDriverIsIgnored() {
     Topology other = Topology.newBuilder().putSegments("zone", "1").build();
 
-    assertThat(placement(List.of(other), List.of(other)).order(ROOMS, 0)).hasSize(3);
+    assertThat(placement(List.of(other), List.of(other)).order(CAPACITIES, 0)).hasSize(3);
   }
 }

@@ -101,6 +101,11 @@ public final class Relay implements AutoCloseable {
 
   @Override
   public void close() {
+    sever();
+  }
+
+  /** Closes all connections, and accepts no new ones. */
+  public void sever() {
     try {
       server.close();
     } catch (IOException e) {

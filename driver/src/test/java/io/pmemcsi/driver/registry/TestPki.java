@@ -1,6 +1,6 @@
 package io.pmemcsi.driver.registry;
 
-import io.pmemcsi.driver.registry.tls.PeerRole;
+import io.pmemcsi.base.tls.PeerRole;
 import io.pmemcsi.driver.registry.tls.TlsFiles;
 import io.pmemcsi.testbed.kubernetes.Certificates;
 import java.io.IOException;

@@ -49,6 +49,29 @@ class VolumeLocationsTest {
   }
 
   @Test
+  void aCreatedVolumeIsBoundToItsNodeAfterACrash() {
+    VolumeLocations locations = open();
+    locations.creating("node-1", "vol-1");
+    locations.created("node-1", "vol-1", 10);
+    assertThat(locations.volumes("node-1")).isEqualTo(Map.of("vol-1", 10L));
+
+    assertThat(open().holders("vol-1")).containsExactly("node-1");
+  }
+
+  @Test
+  void aCreatedVolumeIsOnDiskWithTheNextWriteOrTheEnd() {
+    VolumeLocations locations = open();
+    locations.creating("node-1", "vol-1");
+    locations.created("node-1", "vol-1", 10);
+    locations.creating("node-1", "vol-2");
+    assertThat(open().volumes("node-1")).isEqualTo(Map.of("vol-1", 10L));
+
+    locations.created("node-1", "vol-2", 20);
+    locations.flush();
+    assertThat(open().volumes("node-1")).isEqualTo(Map.of("vol-1", 10L, "vol-2", 20L));
+  }
+
+  @Test
   void aVolumeListDoesNotEndAPendingCreation() {
     VolumeLocations locations = open();
     locations.creating("node-1", "vol-1");
@@ -118,6 +141,19 @@ class VolumeLocationsTest {
 
     assertThat(locations.nodes()).containsExactlyInAnyOrder("full", "busy");
     assertThat(open().nodes()).containsExactlyInAnyOrder("full", "busy");
+  }
+
+  @Test
+  void whatANodeReportsCountsAlthoughItWasGivenUp() {
+    VolumeLocations locations = open();
+    locations.creating("node-1", "vol-1");
+    Listing listing = locations.listing("node-1");
+
+    assertThat(locations.giveUp("node-1")).isTrue();
+    listing.finish(Map.of("vol-1", 1L));
+
+    assertThat(locations.giveUp("node-1")).isFalse();
+    assertThat(open().volumes("node-1")).isEqualTo(Map.of("vol-1", 1L));
   }
 
   @Test

@@ -11,6 +11,7 @@ import io.pmemcsi.driver.device.AccessModel;
 import io.pmemcsi.driver.device.DeviceMode;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,11 +28,34 @@ class ParameterSourceTest {
           false,
           "pvc-1",
           OptionalLong.empty(),
-          Optional.empty());
+          Optional.empty(),
+          OptionalInt.empty());
 
   @Test
   void aStorageClassWithoutParametersMeansErasedAndDirect() {
     assertThat(STORAGE_CLASS.parse(Map.of())).isEqualTo(VolumeParameters.DEFAULTS);
+  }
+
+  @Test
+  void aNumaNodeIsRequestedByItsNumberAndNotKeptInTheLedger() {
+    VolumeParameters requested = STORAGE_CLASS.parse(Map.of("numaNode", "1"));
+
+    assertThat(requested.numaNode()).hasValue(1);
+    assertThat(requested.named("pvc-1", DeviceMode.LVM).toLedger()).doesNotContainKey("numaNode");
+    assertThat(requested.toContext(OptionalInt.of(1))).containsEntry("numaNode", "1");
+    assertThat(EPHEMERAL_CONTEXT.parse(Map.of("size", "1Gi", "numaNode", "0")).numaNode())
+        .hasValue(0);
+    assertThat(
+            ParameterSource.requestedNumaNode(Map.of("numaNode", "1", "of another release", "x")))
+        .hasValue(1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "-1", "one", "0x1", "12345", "1 "})
+  void anythingButANumberOfANumaNodeIsRefused(String value) {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> STORAGE_CLASS.parse(Map.of("numaNode", value)))
+        .withMessageContaining("parameter \"numaNode\": invalid value \"%s\"".formatted(value));
   }
 
   @ParameterizedTest

@@ -29,10 +29,6 @@ final class Managers {
     static ManagerId updater(String name, String apiVersion) {
       return new ManagerId(name, UPDATE, apiVersion);
     }
-
-    boolean applies() {
-      return operation.equals(APPLY);
-    }
   }
 
   /**

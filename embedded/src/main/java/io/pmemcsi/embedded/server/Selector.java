@@ -9,7 +9,9 @@ import java.util.stream.Stream;
 
 /** Label and field selectors of lists and watches. */
 final class Selector {
-  private static final Set<String> FIELDS = Set.of("metadata.name", "metadata.namespace");
+  /** The last one is a field of events. */
+  private static final Set<String> FIELDS =
+      Set.of("metadata.name", "metadata.namespace", "involvedObject.uid");
 
   private Selector() {}
 

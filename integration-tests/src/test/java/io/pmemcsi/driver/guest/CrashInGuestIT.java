@@ -83,6 +83,41 @@ class CrashInGuestIT {
     return lifecycle;
   }
 
+  /** A snapshot of a mounted volume, a volume from it, and a clone. */
+  private List<Step> copies() {
+    return List.of(
+        driver -> driver.mount(volume(driver), "ext4"),
+        driver -> write(driver, "precious"),
+        driver -> driver.snapshot("snap", volume(driver)),
+        // hangs if the filesystem is still frozen
+        driver -> write(driver, "changed"),
+        driver -> assertHolds(driver, restored(driver), "precious"),
+        driver -> driver.unmount(restored(driver)),
+        driver -> driver.delete("restored"),
+        driver -> assertHolds(driver, cloned(driver), "changed"),
+        driver -> driver.unmount(cloned(driver)),
+        driver -> driver.delete("cloned"),
+        driver -> driver.delete(driver.snapshot("snap", volume(driver))),
+        driver -> driver.unmount(volume(driver)),
+        driver -> driver.delete(NAME));
+  }
+
+  private static Volume restored(GuestDriver driver) {
+    return driver.restore("restored", driver.snapshot("snap", volume(driver)), Map.of());
+  }
+
+  private static Volume cloned(GuestDriver driver) {
+    return driver.clone("cloned", volume(driver), Map.of());
+  }
+
+  private void write(GuestDriver driver, String text) {
+    guest.run("echo %s > %s/file; sync".formatted(text, directory(driver)));
+  }
+
+  private void assertHolds(GuestDriver driver, Volume copy, String text) {
+    assertThat(guest.run("cat %s/file".formatted(driver.mount(copy, "ext4")))).isEqualTo(text);
+  }
+
   private static String directory(GuestDriver driver) {
     return GuestDriver.PODS + "target-" + volume(driver).getVolumeId();
   }
@@ -93,13 +128,27 @@ class CrashInGuestIT {
     assumeTrue(
         DriverInGuest.CAMPAIGN || !CHOSEN.isEmpty() || mode.equals("lvm"),
         "each step takes two starts of the driver: direct mode is tried by make campaign");
-    List<Step> lifecycle = lifecycle(mode);
-    int crashes = 0;
     GuestDriver.cleanUp(guest);
-    GuestDriver driver =
-        mode.equals("lvm") ? startAfterCrash(some(12).getFirst()) : start(mode, 50);
+    crash(
+        mode,
+        mode.equals("lvm") ? startAfterCrash(some(12).getFirst()) : start(mode, 50),
+        lifecycle(mode),
+        // every lifecycle has at least this many steps
+        orders(60, 12));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"lvm", "direct"})
+  void copiesOfAVolumeAreFinishedAfterACrash(String mode) {
+    GuestDriver.cleanUp(guest);
+    crash(mode, start(mode, 50), copies(), orders(70, 40));
+  }
+
+  private void crash(String mode, GuestDriver first, List<Step> lifecycle, List<String> orders) {
+    int crashes = 0;
+    GuestDriver driver = first;
     try {
-      for (String order : orders()) {
+      for (String order : orders) {
         int done = runUntilCrash(driver, lifecycle, order);
         if (done < lifecycle.size()) {
           crashes++;
@@ -115,12 +164,11 @@ class CrashInGuestIT {
     assertThat(crashes).as("crashes").isGreaterThanOrEqualTo(SAMPLES);
   }
 
-  private List<String> orders() {
+  private List<String> orders(int all, int sampled) {
     if (!CHOSEN.isEmpty()) {
       return CHOSEN;
     }
-    // every lifecycle has at least this many steps
-    return DriverInGuest.CAMPAIGN ? every(60) : some(12);
+    return DriverInGuest.CAMPAIGN ? every(all) : some(sampled);
   }
 
   private void resume(GuestDriver driver, List<Step> rest, String order) {
@@ -151,7 +199,7 @@ class CrashInGuestIT {
   /** A start sets up memory; if it crashes, the next start finishes the setup. */
   private GuestDriver startAfterCrash(String order) {
     guest.run("mkdir -p %s; echo %s > %s".formatted(GuestDriver.PODS, order, CrashingDriver.ORDER));
-    assertThat(guest.exec(commandLine("lvm", 50), GuestDriver.PATIENCE).exitCode())
+    assertThat(guest.exec(commandLine("lvm", 50), GuestDriver.TIMEOUT).exitCode())
         .as(order)
         .isEqualTo(137);
     GuestDriver next = start("lvm", 50);

@@ -2,7 +2,6 @@ package io.pmemcsi.driver.guest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import csi.v1.GetCapacityResponse;
 import csi.v1.Volume;
 import io.grpc.Status;
 import io.pmemcsi.testbed.guest.PmemGuest;
@@ -23,28 +22,37 @@ class DirectDriverIT extends DriverInGuest {
     return availableBefore;
   }
 
+  /** One large gap and two small ones; both small ones together are smaller than the large one. */
   @Test
-  void fragmentationReducesTheMaximumVolumeSize() {
-    long quarter = 492 * MIB; // four of these, with their metadata, fill a region
+  void volumesInAllGapsHoldWhatIsAvailable() {
+    List<Volume> deleted = new ArrayList<>();
     List<Volume> volumes = new ArrayList<>();
-    volumes.add(driver().create("a", quarter, QUICK));
-    volumes.add(driver().create("b", quarter, QUICK));
-    volumes.add(driver().create("c", quarter, QUICK));
-    volumes.add(driver().create("d", quarter, QUICK));
-    volumes.add(driver().create("other region", largest(), QUICK));
-    assertThat(largest()).isZero();
+    deleted.add(driver().create("a", 1000 * MIB, QUICK));
+    volumes.add(driver().create("between-a-b", 0, QUICK));
+    deleted.add(driver().create("b", 245 * MIB, QUICK));
+    volumes.add(driver().create("between-b-c", 0, QUICK));
+    deleted.add(driver().create("c", 245 * MIB, QUICK));
+    volumes.addAll(fill("rest"));
+    deleted.forEach(driver()::delete);
 
-    driver().delete(volumes.remove(3));
-    driver().delete(volumes.remove(1));
-    driver().delete(volumes.remove(0));
+    long available = driver().capacity().getAvailableCapacity();
+    List<Volume> inGaps = fill("gap");
 
-    GetCapacityResponse capacity = driver().capacity();
-    assertThat(largest()).isBetween(2 * quarter, 3 * quarter - 1);
-    assertThat(capacity.getAvailableCapacity()).isGreaterThanOrEqualTo(3 * quarter);
-    Volume big = driver().create("big", largest(), QUICK);
-    assertThat(big.getCapacityBytes()).isEqualTo(capacity.getMaximumVolumeSize().getValue());
-    volumes.add(big);
+    assertThat(inGaps).hasSize(3);
+    assertThat(inGaps.stream().mapToLong(Volume::getCapacityBytes).sum()).isEqualTo(available);
+    volumes.addAll(inGaps);
     volumes.forEach(driver()::delete);
+  }
+
+  /** Creates volumes of the maximum size until there is no room for another one. */
+  private List<Volume> fill(String name) {
+    List<Volume> volumes = new ArrayList<>();
+    for (long size = largest(); size > 0; size = largest()) {
+      Volume volume = driver().create("%s-%d".formatted(name, volumes.size()), size, QUICK);
+      assertThat(volume.getCapacityBytes()).isEqualTo(size);
+      volumes.add(volume);
+    }
+    return volumes;
   }
 
   @Test

@@ -5,9 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import csi.v1.GetCapacityResponse;
+import csi.v1.Snapshot;
 import csi.v1.Volume;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.pmemcsi.testbed.guest.ExecResult;
 import io.pmemcsi.testbed.guest.PmemGuest;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,6 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests for every device mode with real memory; each test deletes its volumes. */
@@ -133,6 +137,31 @@ abstract class DriverInGuest {
       driver.delete(volume);
     }
     assertThat(driver.capacity().getAvailableCapacity()).isEqualTo(afterRaise(before));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"ext4, 64", "xfs, 320"})
+  void aSnapshotHoldsWhatAMountedVolumeHeldAndIsRestoredBesideIt(String type, long mib) {
+    long before = driver.capacity().getAvailableCapacity();
+    Volume volume = driver.create("source", mib * MIB, QUICK);
+    String directory = driver.mount(volume, type);
+    guest.run("echo before > %s/file".formatted(directory));
+
+    Snapshot snapshot = driver.snapshot("snapshot", volume);
+    guest.run("echo after > %s/file".formatted(directory));
+    Volume restored = driver.restore("restored", snapshot, QUICK);
+    String copy = driver.mount(restored, type);
+
+    assertThat(guest.run("cat %s/file".formatted(copy))).isEqualTo("before");
+    assertThat(guest.run("cat %s/file".formatted(directory))).isEqualTo("after");
+    assertThat(driver.hasDax(copy)).isTrue();
+    assertThat(driver.list()).doesNotContain(snapshot.getSnapshotId());
+    driver.unmount(restored);
+    driver.unmount(volume);
+    driver.delete(restored);
+    driver.delete(volume);
+    driver.delete(snapshot);
+    assertThat(driver.capacity().getAvailableCapacity()).isEqualTo(before);
   }
 
   private void mountAgain(Volume volume, String type) {
@@ -273,7 +302,7 @@ abstract class DriverInGuest {
       String progress =
           "pmem_csi_erase_progress_ratio{volume=\"%s\"} 0.".formatted(large.getVolumeId());
       await()
-          .atMost(GuestDriver.PATIENCE)
+          .atMost(GuestDriver.TIMEOUT)
           .pollInterval(Duration.ofMillis(20))
           .until(() -> deletion.isDone() || driver.metrics().contains(progress));
       boolean erasing = driver.list().contains(large.getVolumeId()) && !deletion.isDone();
@@ -281,6 +310,119 @@ abstract class DriverInGuest {
       deletion.get();
       return erasing;
     }
+  }
+
+  @Test
+  void twoDriversOnANodeDoNotReportEachOthersVolumes() {
+    Volume first = driver.create("of-the-first", 0, QUICK);
+    try (GuestDriver another = GuestDriver.startSecond(guest, mode, 50)) {
+      Volume second = another.create("of-the-second", 0, QUICK);
+
+      assertThat(driver.list()).containsExactly(first.getVolumeId());
+      assertThat(another.list()).containsExactly(second.getVolumeId());
+      for (String flags : List.of(GuestDriver.STATE_FLAG, GuestDriver.SECOND_FLAGS)) {
+        ExecResult audit = audit(flags);
+        assertThat(audit.exitCode()).as(audit.stdout() + audit.stderr()).isZero();
+      }
+      another.delete(second);
+      assertThat(driver.list()).containsExactly(first.getVolumeId());
+    }
+    driver.delete(first);
+  }
+
+  private ExecResult audit(String flags) {
+    return guest.exec(
+        "%s audit -deviceManager=%s %s".formatted(PackagedProgram.DRIVER, mode, flags),
+        Duration.ofMinutes(3));
+  }
+
+  /** The kernel takes bad blocks from sysfs, and fails reads of them as it does for real ones. */
+  @Test
+  void badBlocksAndAVanishedDeviceMakeAVolumeAbnormal() {
+    Volume volume = driver.create("abnormal", 64 * MIB, QUICK);
+    String directory = driver.mount(volume, "ext4");
+    assertThat(driver.condition(volume, directory).getAbnormal()).isFalse();
+    String disk =
+        guest.run(
+            """
+            set -e
+            source=$(findmnt --noheadings --output SOURCE %s)
+            disk=/sys/dev/block/$(stat -L -c %%Hr:%%Lr $source) first=0
+            if [ -d $disk/dm ]; then
+              set -- $(dmsetup table $source)
+              disk=$(echo $disk/slaves/*) first=$5
+            fi
+            echo "$((first + 2048)) 8" > $disk/badblocks
+            readlink -f $disk
+            """
+                .formatted(directory));
+
+    assertThat(driver.condition(volume, directory).getAbnormal()).isTrue();
+    assertThat(driver.condition(volume, directory).getMessage())
+        .startsWith("4096 bytes in 1 places cannot be read, the first at byte 1048576 of");
+    assertThat(audit(GuestDriver.STATE_FLAG).stdout())
+        .containsPattern("bad-blocks +" + volume.getVolumeId());
+
+    String namespace = guest.run("basename $(readlink -f %s/device)".formatted(disk));
+    guest.run("echo %s > /sys/bus/nd/drivers/nd_pmem/unbind".formatted(namespace));
+    assertThat(driver.condition(volume, directory).getAbnormal()).isTrue();
+    assertThat(driver.condition(volume, directory).getMessage()).contains("has vanished");
+
+    driver.unmount(volume);
+    guest.run("echo %s > /sys/bus/nd/drivers/nd_pmem/bind".formatted(namespace));
+    driver.delete(volume);
+  }
+
+  @Test
+  void aVolumeIsInTheMemoryOfTheRequestedNumaNode() {
+    for (String node : List.of("1", "0")) {
+      Volume volume = driver.create("numa", 0, onNumaNode(node));
+      assertThat(volume.getVolumeContextMap()).containsEntry("numaNode", node);
+      String directory = driver.mount(volume, "ext4");
+      assertThat(numaNodeOf(directory)).isEqualTo(node);
+      driver.unmount(volume);
+      assertRefused(
+          Status.Code.ALREADY_EXISTS,
+          () -> driver.create("numa", 0, onNumaNode(node.equals("0") ? "1" : "0")));
+      driver.delete(volume);
+    }
+
+    GetCapacityResponse before = driver.capacity(Map.of("numaNode", "1"));
+    assertThat(before.getAvailableCapacity())
+        .isBetween(1L, driver.capacity().getAvailableCapacity() - 1);
+    Volume all = driver.create("all", before.getMaximumVolumeSize().getValue(), onNumaNode("1"));
+    assertThatThrownBy(() -> driver.create("more", 64 * MIB, onNumaNode("1")))
+        .hasMessageStartingWith("RESOURCE_EXHAUSTED: ")
+        .hasMessageContaining("for 67108864 bytes on NUMA node 1 (parameter \"numaNode\")");
+    assertThat(driver.capacity(Map.of("numaNode", "1")).getMaximumVolumeSize().getValue())
+        .isLessThan(64 * MIB);
+    assertThat(driver.capacity(Map.of("numaNode", "7")).getAvailableCapacity()).isZero();
+    assertRefused(Status.Code.INVALID_ARGUMENT, () -> driver.capacity(Map.of("numaNode", "near")));
+    assertRefused(Status.Code.INVALID_ARGUMENT, () -> driver.create("bad", 0, onNumaNode("near")));
+    assertThat(driver.metrics())
+        .containsPattern(
+            "pmem_region_amount_available\\{driver_name=\"pmem-csi.intel.com\",node=\"guest\","
+                + "numa_node=\"0\",region=\"region\\d\"} [1-9]")
+        .containsPattern(
+            "pmem_region_amount_managed\\{driver_name=\"pmem-csi.intel.com\",node=\"guest\","
+                + "numa_node=\"1\",region=\"region\\d\"} [1-9]");
+    driver.delete(driver.create("anywhere", 64 * MIB, QUICK));
+    driver.delete(all);
+  }
+
+  private static Map<String, String> onNumaNode(String node) {
+    return Map.of("eraseafter", "false", "numaNode", node);
+  }
+
+  /** The NUMA node of the region below a mounted volume. */
+  private String numaNodeOf(String directory) {
+    return guest.run(
+        """
+        disk=$(readlink -f /sys/dev/block/$(stat -c %%Hd:%%Ld %s))
+        [ ! -d $disk/dm ] || disk=$(readlink -f $disk/slaves/*)
+        cat ${disk%%%%/region*}/region$(echo ${disk#*/region} | cut -d/ -f1)/numa_node
+        """
+            .formatted(directory));
   }
 
   /** With correct alignment one 2 MiB page replaces 512 small ones. */

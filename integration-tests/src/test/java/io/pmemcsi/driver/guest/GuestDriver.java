@@ -4,10 +4,10 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import csi.v1.CapacityRange;
-import csi.v1.ControllerExpandVolumeRequest;
-import csi.v1.ControllerExpandVolumeResponse;
 import csi.v1.ControllerGrpc;
+import csi.v1.CreateSnapshotRequest;
 import csi.v1.CreateVolumeRequest;
+import csi.v1.DeleteSnapshotRequest;
 import csi.v1.DeleteVolumeRequest;
 import csi.v1.GetCapacityRequest;
 import csi.v1.GetCapacityResponse;
@@ -15,13 +15,17 @@ import csi.v1.GetPluginInfoRequest;
 import csi.v1.IdentityGrpc;
 import csi.v1.ListVolumesRequest;
 import csi.v1.NodeExpandVolumeRequest;
+import csi.v1.NodeGetVolumeStatsRequest;
 import csi.v1.NodeGrpc;
 import csi.v1.NodePublishVolumeRequest;
 import csi.v1.NodeStageVolumeRequest;
 import csi.v1.NodeUnpublishVolumeRequest;
 import csi.v1.NodeUnstageVolumeRequest;
+import csi.v1.Snapshot;
 import csi.v1.Volume;
 import csi.v1.VolumeCapability;
+import csi.v1.VolumeCondition;
+import csi.v1.VolumeContentSource;
 import io.grpc.ManagedChannel;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.pmemcsi.driver.device.VolumeId;
@@ -42,7 +46,8 @@ final class GuestDriver implements AutoCloseable {
   static final String PODS = "/run/pods/";
   static final String SOCKET = "/run/csi.sock";
   static final String STATE_FLAG = "-statePath=/disk/state";
-  static final Duration PATIENCE = Duration.ofMinutes(4);
+  static final String SECOND_FLAGS = "-drivername=second.example.com -statePath=/disk/second";
+  static final Duration TIMEOUT = Duration.ofMinutes(4);
   private static final VolumeCapability BLOCK =
       mount("").toBuilder().setBlock(VolumeCapability.BlockVolume.getDefaultInstance()).build();
   private static final int METRICS_PORT = 10010;
@@ -74,12 +79,28 @@ final class GuestDriver implements AutoCloseable {
                     .formatted(METRICS_PORT, pmemPercentage)));
   }
 
+  /** A driver with another name and another state directory beside the first one. */
+  static GuestDriver startSecond(PmemGuest guest, String mode, int pmemPercentage) {
+    String socket = "/run/second.sock";
+    return start(
+        guest,
+        "second",
+        socket,
+        "%s -mode=node -deviceManager=%s %s -endpoint=unix://%s -nodeid=guest -pmemPercentage=%d"
+            .formatted(PackagedProgram.DRIVER, mode, SECOND_FLAGS, socket, pmemPercentage));
+  }
+
   /** The same for a test program that listens on the same socket. */
   static GuestDriver start(PmemGuest guest, String commandLine) {
-    guest.run("mkdir -p " + PODS + "; rm -f " + SOCKET);
-    GuestProgram program = guest.start("driver", commandLine);
-    program.awaitSocket(SOCKET, PATIENCE);
-    int port = guest.forwardUnix(SOCKET);
+    return start(guest, "driver", SOCKET, commandLine);
+  }
+
+  private static GuestDriver start(
+      PmemGuest guest, String programName, String socket, String commandLine) {
+    guest.run("mkdir -p " + PODS + "; rm -f " + socket);
+    GuestProgram program = guest.start(programName, commandLine);
+    program.awaitSocket(socket, TIMEOUT);
+    int port = guest.forwardUnix(socket);
     ManagedChannel channel =
         NettyChannelBuilder.forAddress("127.0.0.1", port).usePlaintext().build();
     GuestDriver driver = new GuestDriver(guest, program, channel);
@@ -99,7 +120,7 @@ final class GuestDriver implements AutoCloseable {
         grep -E ' (/run/pods|/mnt|/disk/state)' /proc/mounts | cut -d' ' -f2 | tac | xargs -r umount
         losetup -D
         vgs --noheadings -o vg_name | xargs -r vgremove -q -f -y
-        rm -rf /disk/state /run/pods
+        rm -rf /disk/state /disk/second /run/pods
         """);
     guest.initLabels();
   }
@@ -124,6 +145,56 @@ final class GuestDriver implements AutoCloseable {
         .getVolume();
   }
 
+  Snapshot snapshot(String name, Volume volume) {
+    return controller()
+        .createSnapshot(
+            CreateSnapshotRequest.newBuilder()
+                .setName(name)
+                .setSourceVolumeId(volume.getVolumeId())
+                .build())
+        .getSnapshot();
+  }
+
+  void delete(Snapshot snapshot) {
+    controller()
+        .deleteSnapshot(
+            DeleteSnapshotRequest.newBuilder().setSnapshotId(snapshot.getSnapshotId()).build());
+  }
+
+  /** Creates a volume of the size of a snapshot with its content. */
+  Volume restore(String name, Snapshot snapshot, Map<String, String> parameters) {
+    return controller()
+        .createVolume(
+            CreateVolumeRequest.newBuilder()
+                .setName(name)
+                .addVolumeCapabilities(mount("ext4"))
+                .putAllParameters(parameters)
+                .setVolumeContentSource(
+                    VolumeContentSource.newBuilder()
+                        .setSnapshot(
+                            VolumeContentSource.SnapshotSource.newBuilder()
+                                .setSnapshotId(snapshot.getSnapshotId())))
+                .build())
+        .getVolume();
+  }
+
+  /** Creates a volume of the size of another one with its content. */
+  Volume clone(String name, Volume volume, Map<String, String> parameters) {
+    return controller()
+        .createVolume(
+            CreateVolumeRequest.newBuilder()
+                .setName(name)
+                .addVolumeCapabilities(mount("ext4"))
+                .putAllParameters(parameters)
+                .setVolumeContentSource(
+                    VolumeContentSource.newBuilder()
+                        .setVolume(
+                            VolumeContentSource.VolumeSource.newBuilder()
+                                .setVolumeId(volume.getVolumeId())))
+                .build())
+        .getVolume();
+  }
+
   void delete(Volume volume) {
     deleteById(volume.getVolumeId());
   }
@@ -137,7 +208,13 @@ final class GuestDriver implements AutoCloseable {
   }
 
   GetCapacityResponse capacity() {
-    return controller().getCapacity(GetCapacityRequest.getDefaultInstance());
+    return capacity(Map.of());
+  }
+
+  /** The capacity for volumes of a storage class with these parameters. */
+  GetCapacityResponse capacity(Map<String, String> parameters) {
+    return controller()
+        .getCapacity(GetCapacityRequest.newBuilder().putAllParameters(parameters).build());
   }
 
   List<String> list() {
@@ -221,6 +298,17 @@ final class GuestDriver implements AutoCloseable {
                 .build());
   }
 
+  /** What NodeGetVolumeStats reports about the health of a volume. */
+  VolumeCondition condition(Volume volume, String path) {
+    return node()
+        .nodeGetVolumeStats(
+            NodeGetVolumeStatsRequest.newBuilder()
+                .setVolumeId(volume.getVolumeId())
+                .setVolumePath(path)
+                .build())
+        .getVolumeCondition();
+  }
+
   /** The metrics that Prometheus would scrape. */
   String metrics() {
     URI address =
@@ -228,7 +316,7 @@ final class GuestDriver implements AutoCloseable {
     try (HttpClient client = HttpClient.newHttpClient()) {
       return client
           .send(
-              HttpRequest.newBuilder(address).timeout(PATIENCE).build(),
+              HttpRequest.newBuilder(address).timeout(TIMEOUT).build(),
               HttpResponse.BodyHandlers.ofString())
           .body();
     } catch (IOException e) {
@@ -254,32 +342,16 @@ final class GuestDriver implements AutoCloseable {
     return target;
   }
 
-  /** Expands a volume and its filesystem. */
-  void expand(Volume volume, long bytes, String mountedAt) {
-    assertThat(expand(volume, bytes, mount("")).getNodeExpansionRequired()).isTrue();
-    node()
+  /** Expands a mounted or published volume and returns its size. */
+  long expand(Volume volume, long bytes, String path) {
+    return node()
         .nodeExpandVolume(
             NodeExpandVolumeRequest.newBuilder()
                 .setVolumeId(volume.getVolumeId())
-                .setVolumePath(mountedAt)
-                .build());
-  }
-
-  /** Expands a raw block volume and returns its size. */
-  long expandBlock(Volume volume, long bytes) {
-    ControllerExpandVolumeResponse expanded = expand(volume, bytes, BLOCK);
-    assertThat(expanded.getNodeExpansionRequired()).isFalse();
-    return expanded.getCapacityBytes();
-  }
-
-  private ControllerExpandVolumeResponse expand(Volume volume, long bytes, VolumeCapability how) {
-    return controller()
-        .controllerExpandVolume(
-            ControllerExpandVolumeRequest.newBuilder()
-                .setVolumeId(volume.getVolumeId())
+                .setVolumePath(path)
                 .setCapacityRange(CapacityRange.newBuilder().setRequiredBytes(bytes))
-                .setVolumeCapability(how)
-                .build());
+                .build())
+        .getCapacityBytes();
   }
 
   /** The log of the driver since its first start in this guest. */
@@ -347,7 +419,7 @@ final class GuestDriver implements AutoCloseable {
   public void close() {
     disconnect();
     if (program.isRunning()) {
-      program.stop(PATIENCE);
+      program.stop(TIMEOUT);
     }
   }
 

@@ -2,6 +2,7 @@ package io.pmemcsi.driver.guest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import csi.v1.Volume;
 import io.grpc.Context;
@@ -92,13 +93,12 @@ class LvmDriverIT extends DriverInGuest {
     guest.run("printf kept | dd of=%s bs=1M seek=3 conv=notrunc,fsync".formatted(device));
     long available = driver().capacity().getAvailableCapacity();
 
-    assertRefused(
-        Status.Code.RESOURCE_EXHAUSTED, () -> driver().expandBlock(volume, group + 4 * MIB));
+    assertRefused(Status.Code.OUT_OF_RANGE, () -> driver().expand(volume, group + 4 * MIB, device));
 
     assertThat(sizeOf(device)).isEqualTo(16 * MIB);
     assertThat(driver().capacity().getAvailableCapacity()).isEqualTo(available);
 
-    assertThat(driver().expandBlock(volume, 63 * MIB)).isEqualTo(64 * MIB);
+    assertThat(driver().expand(volume, 63 * MIB, device)).isEqualTo(64 * MIB);
 
     assertThat(sizeOf(device)).isEqualTo(64 * MIB);
     assertThat(driver().capacity().getAvailableCapacity()).isEqualTo(available - 48 * MIB);
@@ -182,17 +182,17 @@ class LvmDriverIT extends DriverInGuest {
         guest
             .run("lvs --noheadings -o vg_name -S lv_name=%s".formatted(volume.getVolumeId()))
             .strip();
-    String stray = VolumeId.fromName("stray").value();
+    String unknown = VolumeId.fromName("unknown").value();
     guest.run(
         """
         set -e
         lvchange --activate=n %s/%s
         lvcreate --quiet --yes -Zn -Wn --activate=n --size=4m --name=%s %s > /dev/null
         """
-            .formatted(group, volume.getVolumeId(), stray, group));
+            .formatted(group, volume.getVolumeId(), unknown, group));
     String before = guest.run("lvs --noheadings -o lv_name,lv_active; cat /proc/mounts");
     // the driver has not read the report of LVM since; it does not own the volume
-    assertRefused(Status.Code.INTERNAL, () -> driver().create("stray", 0, QUICK));
+    assertRefused(Status.Code.INTERNAL, () -> driver().create("unknown", 0, QUICK));
 
     ExecResult audit =
         guest.exec(
@@ -202,16 +202,16 @@ class LvmDriverIT extends DriverInGuest {
     assertThat(audit.exitCode()).as(audit.stderr()).isEqualTo(1);
     assertThat(audit.stdout())
         .contains("1 volumes in the ledger, 2 devices, 1 findings")
-        .containsPattern("device-without-record +" + stray);
+        .containsPattern("device-without-record +" + unknown);
     assertThat(guest.run("lvs --noheadings -o lv_name,lv_active; cat /proc/mounts"))
         .isEqualTo(before);
-    guest.run("lvremove --quiet --yes %s/%s > /dev/null".formatted(group, stray));
+    guest.run("lvremove --quiet --yes %s/%s > /dev/null".formatted(group, unknown));
     driver().delete(volume);
   }
 
-  /** The driver selects its groups at the start; it uses neither later nor damaged ones. */
+  /** The driver takes memory that appears later into use, but no damaged groups. */
   @Test
-  void aVolumeMissingAtTheStartIsNeitherRemovedNorOverwritten() {
+  void aVolumeMissingAtTheStartIsFoundLaterAndNeitherRemovedNorOverwritten() {
     Volume volume = driver().create("hidden", 0, QUICK);
     String group =
         guest
@@ -227,10 +227,14 @@ class LvmDriverIT extends DriverInGuest {
     start(50);
 
     assertRefused(Status.Code.FAILED_PRECONDITION, () -> driver().delete(volume));
+    long without = driver().capacity().getAvailableCapacity();
     guest.run("ndctl enable-region " + region);
-    assertThatThrownBy(() -> driver().delete(volume))
-        .hasMessageContaining("FAILED_PRECONDITION")
-        .hasMessageContaining(region + " (used only after a restart of the driver)");
+    await("region taken into use without a restart")
+        .untilAsserted(
+            () -> assertThat(driver().capacity().getAvailableCapacity()).isGreaterThan(without));
+    String directory = driver().mount(volume, "ext4");
+    assertThat(driver().hasDax(directory)).isTrue();
+    driver().unmount(volume);
     assertThat(driver().list()).containsExactly(volume.getVolumeId());
     driver().close();
 

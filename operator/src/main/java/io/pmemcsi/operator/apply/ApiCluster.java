@@ -90,14 +90,8 @@ public final class ApiCluster<P extends HasMetadata> implements Cluster {
         owner, kind -> owner.namespace().isEmpty() || Namespaced.class.isAssignableFrom(kind));
   }
 
-  private List<HasMetadata> list(Owner owner, Predicate<Class<?>> which) {
-    return kinds
-        .ownership()
-        .list(
-            context.getClient(),
-            kinds.kinds().stream().filter(which).toList(),
-            owner,
-            fieldManager.name());
+  private List<HasMetadata> list(Owner owner, Predicate<Class<? extends HasMetadata>> which) {
+    return kinds.list(context.getClient(), which, owner, fieldManager.name());
   }
 
   @Override

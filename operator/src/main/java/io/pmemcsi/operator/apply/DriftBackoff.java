@@ -3,6 +3,7 @@ package io.pmemcsi.operator.apply;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.pmemcsi.operator.apply.ssa.FieldManager;
+import io.pmemcsi.operator.facts.RequeuePeriods;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -20,9 +21,6 @@ import java.util.concurrent.ConcurrentHashMap;
  * operator detects the contention again.
  */
 public final class DriftBackoff {
-
-  /** How long drift of a contended object is not reverted. */
-  public static final Duration INTERVAL = Duration.ofSeconds(10);
 
   /** No user reverts an object by hand this often within {@link #WINDOW}. */
   private static final int THRESHOLD = 5;
@@ -63,7 +61,8 @@ public final class DriftBackoff {
 
     /** A clock that was set back does not prolong the back-off. */
     boolean isRecent(Instant now) {
-      return now.isBefore(times.getLast().plus(INTERVAL)) && !now.isBefore(times.getLast());
+      return now.isBefore(times.getLast().plus(RequeuePeriods.DEFAULT.contended()))
+          && !now.isBefore(times.getLast());
     }
   }
 

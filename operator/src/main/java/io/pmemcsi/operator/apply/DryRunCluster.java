@@ -14,8 +14,7 @@ public final class DryRunCluster implements Cluster {
 
   private final KubernetesClient client;
   private final FieldManager fieldManager;
-  private final OwnershipLabels ownership;
-  private final List<Class<? extends HasMetadata>> kinds;
+  private final OwnedKinds kinds;
   private final List<Change> changes = new ArrayList<>();
 
   /**
@@ -31,15 +30,10 @@ public final class DryRunCluster implements Cluster {
    *
    * @param kinds of objects that may have to be pruned
    */
-  public DryRunCluster(
-      KubernetesClient client,
-      String fieldManager,
-      OwnershipLabels ownership,
-      List<Class<? extends HasMetadata>> kinds) {
+  public DryRunCluster(KubernetesClient client, String fieldManager, OwnedKinds kinds) {
     this.client = client;
     this.fieldManager = new FieldManager(fieldManager, client.getKubernetesSerialization());
-    this.ownership = ownership;
-    this.kinds = List.copyOf(kinds);
+    this.kinds = kinds;
   }
 
   /** What the engine would do, in its order. */
@@ -54,7 +48,7 @@ public final class DryRunCluster implements Cluster {
 
   @Override
   public List<HasMetadata> ownedBy(Owner owner) {
-    return ownership.list(client, kinds, owner, fieldManager.name());
+    return kinds.list(client, _ -> true, owner, fieldManager.name());
   }
 
   /** Always false: the server decides about every object. */

@@ -2,16 +2,15 @@ package io.pmemcsi.operator.apply;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Namespaced;
+import io.fabric8.kubernetes.client.KubernetesClient;
 import io.javaoperatorsdk.operator.api.config.informer.InformerEventSourceConfiguration;
-import io.javaoperatorsdk.operator.api.reconciler.Context;
 import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.EventSource;
-import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
@@ -48,13 +47,46 @@ public record OwnedKinds(
     return sources;
   }
 
-  /** A cached object, of any owner. */
-  public <P extends HasMetadata> Optional<? extends HasMetadata> find(
-      Class<? extends HasMetadata> kind, ResourceID id, Context<P> context) {
-    var source =
-        (InformerEventSource<? extends HasMetadata, P>)
-            context.eventSourceRetriever().getEventSourceFor(kind, sourceName(kind));
-    return source.get(id);
+  /**
+   * The owner's objects as the server has them now, except copies that users made.
+   *
+   * @param which of the kinds
+   */
+  List<HasMetadata> list(
+      KubernetesClient client,
+      Predicate<Class<? extends HasMetadata>> which,
+      Owner owner,
+      String fieldManager) {
+    var result = new ArrayList<HasMetadata>();
+    for (Class<? extends HasMetadata> kind : kinds) {
+      if (which.test(kind)) {
+        result.addAll(list(client, kind, owner));
+      }
+    }
+    result.removeIf(object -> OwnershipLabels.isCopy(object, fieldManager));
+    return result;
+  }
+
+  private <R extends HasMetadata> List<R> list(
+      KubernetesClient client, Class<R> kind, Owner owner) {
+    var all = client.resources(kind);
+    return isLimited(kind)
+        ? namespaces.stream()
+            .flatMap(
+                namespace ->
+                    all
+                        .inNamespace(namespace)
+                        .withLabel(ownership.uidLabel(), owner.uid())
+                        .list()
+                        .getItems()
+                        .stream())
+            .toList()
+        : all.inAnyNamespace().withLabel(ownership.uidLabel(), owner.uid()).list().getItems();
+  }
+
+  /** Whether the operator has permissions for this kind in some namespaces only. */
+  private boolean isLimited(Class<? extends HasMetadata> kind) {
+    return Namespaced.class.isAssignableFrom(kind) && !namespaces.isEmpty();
   }
 
   static String sourceName(Class<? extends HasMetadata> kind) {
@@ -73,9 +105,9 @@ public record OwnedKinds(
       builder.withItemStore(
           new CompactStore<>(kind, context.getClient().getKubernetesSerialization()));
     }
-    boolean limited = Namespaced.class.isAssignableFrom(kind) && !namespaces.isEmpty();
     return new OwnedSource<>(
-        (limited ? builder.withNamespaces(namespaces) : builder.withWatchAllNamespaces()).build(),
+        (isLimited(kind) ? builder.withNamespaces(namespaces) : builder.withWatchAllNamespaces())
+            .build(),
         context);
   }
 

@@ -1,8 +1,6 @@
 package io.pmemcsi.operator.apply;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.fabric8.kubernetes.client.KubernetesClient;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -52,26 +50,6 @@ public record OwnershipLabels(String domain) {
   Optional<String> ownerUid(HasMetadata object) {
     return Optional.ofNullable(object.getMetadata().getLabels())
         .map(labels -> labels.get(uidLabel()));
-  }
-
-  /** The owner's objects as the server has them now, except copies that users made. */
-  List<HasMetadata> list(
-      KubernetesClient client,
-      List<Class<? extends HasMetadata>> kinds,
-      Owner owner,
-      String fieldManager) {
-    var result = new ArrayList<HasMetadata>();
-    for (Class<? extends HasMetadata> kind : kinds) {
-      result.addAll(
-          client
-              .resources(kind)
-              .inAnyNamespace()
-              .withLabel(uidLabel(), owner.uid())
-              .list()
-              .getItems());
-    }
-    result.removeIf(object -> isCopy(object, fieldManager));
-    return result;
   }
 
   /**

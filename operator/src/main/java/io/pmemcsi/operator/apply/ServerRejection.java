@@ -27,8 +27,14 @@ record ServerRejection(KubernetesClient client) {
   private static final Pattern IMMUTABLE =
       Pattern.compile("immutable|cannot change roleRef|updates to .*forbidden", Pattern.DOTALL);
 
+  /** A field that the server's version does not have: its code is 500, as for a failure. */
+  private static final String UNDECLARED = "field not declared in schema";
+
   /** The exception to throw instead. */
   RuntimeException classify(KubernetesClientException e, HasMetadata desired) {
+    if (String.valueOf(e.getMessage()).contains(UNDECLARED)) {
+      return new RefusedObjectException(desired, e);
+    }
     if (e.getCode() != UNPROCESSABLE) {
       return e;
     }

@@ -12,7 +12,7 @@ import java.util.function.Function;
 enum Stage {
   /** Accounts, roles, secrets, services and what else later stages refer to. */
   REFERENCED,
-  /** Bindings: the API server checks the role that they refer to. */
+  /** Bindings: the API server checks the role or policy that they refer to. */
   BINDINGS,
   /** Workloads: their pods need accounts with permissions, and secrets. */
   WORKLOADS,
@@ -21,7 +21,7 @@ enum Stage {
 
   static Stage of(HasMetadata object) {
     return switch (object.getKind()) {
-      case "RoleBinding", "ClusterRoleBinding" -> BINDINGS;
+      case "RoleBinding", "ClusterRoleBinding", "ValidatingAdmissionPolicyBinding" -> BINDINGS;
       case "Deployment", "DaemonSet", "StatefulSet" -> WORKLOADS;
       case "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration" -> WEBHOOKS;
       default -> REFERENCED;

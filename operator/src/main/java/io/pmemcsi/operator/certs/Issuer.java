@@ -41,7 +41,7 @@ final class Issuer {
   private final SecureRandom random = new SecureRandom();
 
   Issued authority(String name, Instant now, Duration validity) {
-    KeyPair pair = pair();
+    KeyPair pair = newKey();
     X500Name subject = subject(name);
     try {
       var builder =
@@ -60,8 +60,13 @@ final class Issuer {
     }
   }
 
+  /** With a new key. */
   Issued server(Issued authority, List<String> names, Instant now, Duration validity) {
-    KeyPair pair = pair();
+    return server(authority, names, now, validity, newKey());
+  }
+
+  Issued server(
+      Issued authority, List<String> names, Instant now, Duration validity, KeyPair pair) {
     Instant end = now.plus(validity);
     Instant caEnd = authority.certificate().getNotAfter().toInstant();
     X500Name issuer =
@@ -112,7 +117,7 @@ final class Issuer {
     }
   }
 
-  private KeyPair pair() {
+  KeyPair newKey() {
     try {
       var generator = KeyPairGenerator.getInstance("EC");
       generator.initialize(new ECGenParameterSpec("secp256r1"), random);

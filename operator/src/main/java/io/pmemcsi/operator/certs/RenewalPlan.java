@@ -1,5 +1,6 @@
 package io.pmemcsi.operator.certs;
 
+import java.security.KeyPair;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
@@ -19,8 +20,10 @@ import java.util.Set;
  * @param names of the server
  * @param validity of a server certificate; a CA is valid three times as long
  * @param renewBefore how long before its expiry a server certificate is replaced
+ * @param key to issue certificates for; without one, each of them gets a new key
  */
-public record RenewalPlan(List<String> names, Duration validity, Duration renewBefore) {
+public record RenewalPlan(
+    List<String> names, Duration validity, Duration renewBefore, Optional<KeyPair> key) {
 
   private static final int CA_VALIDITY_FACTOR = 3;
   private static final String AUTHORITY_NAME = "PMEM-CSI operator certificate authority";
@@ -35,6 +38,26 @@ public record RenewalPlan(List<String> names, Duration validity, Duration renewB
           "certificates that are valid for %d days cannot be renewed %d days before they expire"
               .formatted(validity.toDays(), renewBefore.toDays()));
     }
+  }
+
+  /** A plan with a new key for each certificate. */
+  public RenewalPlan(List<String> names, Duration validity, Duration renewBefore) {
+    this(names, validity, renewBefore, Optional.empty());
+  }
+
+  /**
+   * The same for a key of the user.
+   *
+   * @param field of the resource, for messages
+   * @param base64 the key as base64-encoded PEM
+   * @throws BadCertificateException if it cannot be used
+   */
+  public RenewalPlan forKey(String field, String base64) {
+    return new RenewalPlan(
+        names,
+        validity,
+        renewBefore,
+        Optional.of(GivenKey.pair(field, TlsFiles.decode(field, base64))));
   }
 
   /**
@@ -166,6 +189,7 @@ public record RenewalPlan(List<String> names, Duration validity, Duration renewB
               validationTime(leaf, keys, now));
       return check.broken().isEmpty()
           && CertificateCheck.names(leaf).equals(Set.copyOf(names))
+          && key.map(KeyPair::getPublic).filter(own -> !own.equals(leaf.getPublicKey())).isEmpty()
           && (now.isBefore(check.expires().minus(renewBefore))
               || expiresWithAuthority(keys, Validity.expires(leaf)));
     } catch (BadCertificateException e) {
@@ -189,7 +213,12 @@ public record RenewalPlan(List<String> names, Duration validity, Duration renewB
   private TlsFiles issue(
       Issuer issuer, AuthorityKeys keys, List<X509Certificate> bundle, Instant now) {
     Issuer.Issued server =
-        issuer.server(keys.current(), names, later(now, begins(keys.current())), validity);
+        issuer.server(
+            keys.current(),
+            names,
+            later(now, begins(keys.current())),
+            validity,
+            key.orElseGet(issuer::newKey));
     return new TlsFiles(Pem.of(bundle), Pem.of(server.certificate()), Pem.of(server.key()));
   }
 

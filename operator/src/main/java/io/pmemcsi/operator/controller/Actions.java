@@ -12,6 +12,8 @@ import io.pmemcsi.operator.apply.Outcome;
 import io.pmemcsi.operator.apply.Owner;
 import io.pmemcsi.operator.apply.RefusedObjectException;
 import io.pmemcsi.operator.controller.Problem.Cause;
+import io.pmemcsi.operator.facts.Refusal;
+import io.pmemcsi.operator.facts.RequeuePeriods;
 import io.pmemcsi.operator.metrics.OutcomeListener;
 import java.time.Clock;
 import java.util.List;
@@ -151,7 +153,7 @@ final class Actions<R extends HasMetadata> {
             new Problem(
                 Cause.CONTENDED,
                 ContendedObject.describe(contended),
-                Optional.of(DriftBackoff.INTERVAL)));
+                Optional.of(RequeuePeriods.DEFAULT.contended())));
   }
 
   private Result repair(
@@ -200,7 +202,7 @@ final class Actions<R extends HasMetadata> {
       if (Failures.isRefusal(e)) {
         LOG.atWarn()
             .addKeyValue("resource", ObjectRef.of(resource))
-            .setCause(e)
+            .addKeyValue("cause", Refusal.reason(e))
             .log("The API server refuses an object.");
         return refused(Failures.serverError(e));
       }

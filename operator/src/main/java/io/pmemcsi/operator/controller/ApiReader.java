@@ -1,7 +1,12 @@
 package io.pmemcsi.operator.controller;
 
+import static java.net.HttpURLConnection.HTTP_NOT_FOUND;
+
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.pmemcsi.operator.facts.Paging;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -38,15 +43,31 @@ public record ApiReader<R extends HasMetadata>(
 
   @Override
   public <T extends HasMetadata> List<T> watched(Class<T> type, String source, Predicate<T> which) {
-    return client.resources(type).inAnyNamespace().list().getItems().stream()
-        .filter(which)
-        .toList();
+    return list(type, which);
   }
 
   @Override
   public List<R> peers(String index, Collection<String> keys) {
-    return client.resources(traits.type()).inAnyNamespace().list().getItems().stream()
-        .filter(peer -> !peer.getMetadata().getUid().equals(resource.getMetadata().getUid()))
-        .toList();
+    return list(
+        traits.type(),
+        peer -> !peer.getMetadata().getUid().equals(resource.getMetadata().getUid()));
+  }
+
+  /** The CRD of another kind may not be installed. */
+  private <T extends HasMetadata> List<T> list(Class<T> type, Predicate<T> which) {
+    try {
+      return Paging.fold(
+          client.resources(type).inAnyNamespace()::list,
+          ArrayList<T>::new,
+          (found, page) -> {
+            page.stream().filter(which).forEach(found::add);
+            return found;
+          });
+    } catch (KubernetesClientException e) {
+      if (e.getCode() == HTTP_NOT_FOUND) {
+        return List.of();
+      }
+      throw e;
+    }
   }
 }

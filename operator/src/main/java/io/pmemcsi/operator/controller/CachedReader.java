@@ -43,8 +43,12 @@ record CachedReader<R extends HasMetadata>(Context<R> context, OwnedKinds kinds)
   }
 
   @Override
+  @SuppressWarnings("unchecked")
   public <T extends HasMetadata> List<T> watched(Class<T> type, String source, Predicate<T> which) {
-    return source(type, source).list(which).toList();
+    return context.eventSourceRetriever().getEventSourcesFor(type).stream()
+        .filter(found -> found.name().equals(source))
+        .flatMap(found -> ((InformerEventSource<T, R>) found).list(which))
+        .toList();
   }
 
   @Override

@@ -39,7 +39,7 @@ public interface ClusterReader<R extends HasMetadata> {
   <T extends HasMetadata> Optional<T> watched(T example, String source);
 
   /**
-   * Every object that another watch covers.
+   * Every object that another watch covers; none if its CRD is not installed.
    *
    * @param source the name of that watch
    */

@@ -1,6 +1,7 @@
 package io.pmemcsi.operator.controller;
 
 import io.pmemcsi.operator.apply.DriftBackoff;
+import io.pmemcsi.operator.facts.RequeuePeriods;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -11,8 +12,9 @@ final class ContendedObject {
 
   static String describe(List<DriftBackoff.Contention> contentions) {
     return contentions.stream().map(ContendedObject::describe).collect(Collectors.joining("; "))
-        + ": let it leave the object alone, or set here what it wants; the drift is now reverted every"
-        + " %d seconds only".formatted(DriftBackoff.INTERVAL.toSeconds());
+        + ": let it leave the object alone, or set here what it wants; the drift is now reverted"
+        + " every"
+        + " %d seconds only".formatted(RequeuePeriods.DEFAULT.contended().toSeconds());
   }
 
   private static String describe(DriftBackoff.Contention contention) {

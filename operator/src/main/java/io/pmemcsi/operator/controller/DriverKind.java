@@ -6,13 +6,10 @@ import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.EventSource;
 import io.pmemcsi.operator.apply.DesiredState;
-import io.pmemcsi.operator.apply.Outcome;
 import io.pmemcsi.operator.apply.RefusedObjectException;
-import io.pmemcsi.operator.deletion.DeletionDecision.Hold;
 import io.pmemcsi.operator.deletion.DeletionGuard;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -93,33 +90,10 @@ public interface DriverKind<R extends CustomResource<?, S>, S, O, P extends Plan
 
   // report: nothing below writes to the cluster
 
-  StatusMapper<S> mapper();
-
-  StatusUpdate<S> deployed(
-      R resource, P plan, W running, Optional<Problem> problem, Optional<Hold> hold);
-
-  StatusUpdate<S> unmanaged(R resource, ClusterReader<R> cluster);
-
-  /**
-   * While the objects are being removed.
-   *
-   * @param problem what delays that
-   */
-  StatusUpdate<S> removing(R resource, Optional<Problem> problem);
-
-  /** After an error; reads nothing but caches, because the server may be what failed. */
-  StatusUpdate<S> failed(R resource, Problem problem, ClusterReader<R> cluster);
-
-  /** Events about what was done, beside those about changes of the status. */
-  default List<EventMessage> events(Outcome outcome) {
-    return List.of();
-  }
+  DriverStatus<R, S, P, W> status();
 
   /** Which fields of the resource led to an object that the server refuses. */
   String describe(R resource, RefusedObjectException refusal);
-
-  /** Since when the status shows a problem. */
-  Optional<Instant> problemSince(S status);
 
   /** The resource does not exist any more. */
   void forget(R resource);

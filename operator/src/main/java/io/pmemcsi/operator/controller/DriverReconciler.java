@@ -1,26 +1,42 @@
 package io.pmemcsi.operator.controller;
 
+import io.fabric8.kubernetes.api.model.ListOptionsBuilder;
 import io.fabric8.kubernetes.client.CustomResource;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.javaoperatorsdk.operator.OperatorException;
+import io.javaoperatorsdk.operator.api.config.ExecutorServiceManager;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
 import io.javaoperatorsdk.operator.api.reconciler.ErrorStatusUpdateControl;
 import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
 import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
 import io.javaoperatorsdk.operator.api.reconciler.RetryInfo;
 import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
+import io.javaoperatorsdk.operator.processing.event.EventSourceRetriever;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.EventSource;
+import io.pmemcsi.operator.apply.ObjectRef;
 import io.pmemcsi.operator.apply.Outcome;
 import io.pmemcsi.operator.apply.Owner;
 import io.pmemcsi.operator.apply.OwnershipLabels;
 import io.pmemcsi.operator.deletion.DeletionDecision;
 import io.pmemcsi.operator.deletion.DeletionDecision.Hold;
+import io.pmemcsi.operator.facts.Refusal;
+import io.pmemcsi.operator.facts.RequeuePeriods;
 import io.pmemcsi.operator.metrics.OutcomeListener;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.spi.LoggingEventBuilder;
 
 /**
  * One way for every kind: observe, decide, act, report. A reconciliation goes this way once and
@@ -33,8 +49,12 @@ import java.util.stream.Stream;
 public final class DriverReconciler<R extends CustomResource<?, S>, S, O, P extends Plan<R>, W>
     implements Reconciler<R> {
 
+  private static final Logger LOG = LoggerFactory.getLogger(DriverReconciler.class);
+  private static final ExecutorService STARTER = Executors.newVirtualThreadPerTaskExecutor();
+
   private final DriverKind<R, S, O, P, W> kind;
   private final KindTraits<R> traits;
+  private final DriverStatus<R, S, P, W> status;
   private final Finalizers<R> finalizers;
   private final Actions<R> actions;
   private final StatusReporter<R, S> reporter;
@@ -42,35 +62,119 @@ public final class DriverReconciler<R extends CustomResource<?, S>, S, O, P exte
   private final Clock clock;
   private final RequeueSource<R> requeues = new RequeueSource<>();
   private final OwnWrites<R> writes = new OwnWrites<>();
+  private final Predicate<Class<?>> isServed;
+
+  /**
+   * Watches that have not started: of types that the server does not have, or of an unused kind.
+   */
+  private final List<EventSource<?, R>> deferred = new ArrayList<>();
+
+  private volatile boolean watching;
 
   /**
    * A reconciler for one kind.
    *
    * @param everyKind the ownership labels of every kind
+   * @param isServed whether the server has a type now, or its CRD is missing
    */
   public DriverReconciler(
       DriverKind<R, S, O, P, W> kind,
       List<OwnershipLabels> everyKind,
       EventWriter events,
       OutcomeListener listener,
+      Predicate<Class<?>> isServed,
       Clock clock) {
     this.kind = kind;
+    this.isServed = isServed;
     this.traits = kind.traits();
+    this.status = kind.status();
     this.finalizers = new Finalizers<>(traits.finalizers());
     this.actions =
         new Actions<>(traits, new NotOwnedObjects(everyKind), kind::describe, listener, clock);
-    this.reporter = new StatusReporter<>(kind.mapper(), events, listener, writes, clock);
+    this.reporter = new StatusReporter<>(status.mapper(), events, listener, writes, clock);
     this.listener = listener;
     this.clock = clock;
   }
 
+  /**
+   * A kind without resources has a watch of its resources only: those of its objects and of what
+   * else it observes start with the first resource. Most clusters use one kind, and the watches of
+   * the others would cost memory and time at the start.
+   */
   @Override
   public List<EventSource<?, R>> prepareEventSources(EventSourceContext<R> context) {
     requeues.observe(context.getPrimaryCache());
-    var sources = new ArrayList<>(traits.owned().eventSources(context));
-    sources.addAll(kind.eventSources(context, requeues::requeue));
+    watching = hasResources(context.getClient());
+    var sources = new ArrayList<EventSource<?, R>>();
+    Stream.concat(
+            traits.owned().eventSources(context).stream(),
+            kind.eventSources(context, requeues::requeue).stream())
+        .forEach(
+            source ->
+                (watching && isServed.test(source.resourceType()) ? sources : deferred)
+                    .add(source));
     sources.add(requeues);
     return sources;
+  }
+
+  private boolean hasResources(KubernetesClient client) {
+    try {
+      return !client
+          .resources(traits.type())
+          .inAnyNamespace()
+          .list(new ListOptionsBuilder().withLimit(1L).build())
+          .getItems()
+          .isEmpty();
+    } catch (KubernetesClientException _) {
+      // the watch of the resources reports it
+      return true;
+    }
+  }
+
+  /** Starts the watches of a type that the server has by now; waits until they are filled. */
+  public void onServed(Class<?> type, EventSourceRetriever<R> sources) {
+    synchronized (deferred) {
+      if (watching) {
+        start(source -> source.resourceType().equals(type), sources);
+      }
+    }
+  }
+
+  /** Waits until the watches are filled: a decision on empty caches would be wrong. */
+  private void startWatches(EventSourceRetriever<R> sources) {
+    if (watching) {
+      return;
+    }
+    synchronized (deferred) {
+      if (!watching) {
+        start(source -> isServed.test(source.resourceType()), sources);
+        watching = true;
+      }
+    }
+  }
+
+  private void start(Predicate<EventSource<?, R>> which, EventSourceRetriever<R> sources) {
+    List<EventSource<?, R>> chosen = deferred.stream().filter(which).toList();
+    try {
+      ExecutorServiceManager.executeAndWaitForAllToComplete(
+          chosen.stream(),
+          source -> {
+            sources.dynamicallyRegisterEventSource(source);
+            return null;
+          },
+          EventSource::name,
+          STARTER);
+    } catch (OperatorException e) {
+      throw serverError(e).map(RuntimeException.class::cast).orElse(e);
+    }
+    deferred.removeAll(chosen);
+  }
+
+  private static Optional<KubernetesClientException> serverError(Throwable failure) {
+    return Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
+        .filter(KubernetesClientException.class::isInstance)
+        .map(KubernetesClientException.class::cast)
+        .findFirst();
   }
 
   /** Reconciles every resource, for example because the configuration changed. */
@@ -90,6 +194,7 @@ public final class DriverReconciler<R extends CustomResource<?, S>, S, O, P exte
       forget(cached);
       return control;
     }
+    startWatches(context.eventSourceRetriever());
     R resource = writes.fresh(cached, context.getClient());
     var cluster = new CachedReader<>(context, traits.owned());
     boolean managed = kind.isManaged(resource);
@@ -110,28 +215,45 @@ public final class DriverReconciler<R extends CustomResource<?, S>, S, O, P exte
     return control;
   }
 
-  /** Reports an error that lasts; JOSDK retries in any case. */
+  /** Reports a persistent error; JOSDK retries in any case. */
   @Override
   public ErrorStatusUpdateControl<R> updateErrorStatus(
       R cached, Context<R> context, Exception failure) {
     int attempt = context.getRetryInfo().map(RetryInfo::getAttemptCount).orElse(0);
-    if (!requeues.isPresent(ResourceID.fromResource(cached))) {
-      // JOSDK 5.2.3 loses a deletion that it observes while a reconciliation fails
-      forget(cached);
-    } else if (!context.isPrimaryResourceDeleted()) {
-      try {
+    Optional<Problem> lasting = Failures.problem(failure, attempt);
+    log(cached, failure, attempt, lasting.isPresent());
+    try {
+      if (!requeues.isPresent(ResourceID.fromResource(cached))) {
+        // JOSDK 5.2.3 loses a deletion that it observes while a reconciliation fails
+        forget(cached);
+      } else if (!context.isPrimaryResourceDeleted()) {
         var cluster = new CachedReader<>(context, traits.owned());
-        Failures.problem(failure, attempt)
-            .ifPresent(
-                problem -> {
-                  R resource = writes.fresh(cached, context.getClient());
-                  reporter.report(resource, kind.failed(resource, problem, cluster), context);
-                });
-      } catch (RuntimeException e) {
-        failure.addSuppressed(e);
+        lasting.ifPresent(
+            problem -> {
+              R resource = writes.fresh(cached, context.getClient());
+              reporter.report(resource, status.failed(resource, problem, cluster), context);
+            });
       }
+    } catch (KubernetesClientException e) {
+      LOG.atWarn()
+          .addKeyValue("resource", ObjectRef.of(cached))
+          .addKeyValue("cause", Refusal.reason(e))
+          .log("The failure cannot be reported in the status, or nodes cannot be released.");
+    } catch (RuntimeException e) {
+      failure.addSuppressed(e);
     }
     return ErrorStatusUpdateControl.defaultErrorProcessing();
+  }
+
+  /** In one line, instead of JOSDK, which adds the whole resource and a stack at each retry. */
+  private void log(R resource, Exception failure, int attempt, boolean lasting) {
+    LoggingEventBuilder line =
+        failure instanceof KubernetesClientException e
+            ? (lasting ? LOG.atWarn() : LOG.atInfo()).addKeyValue("cause", Refusal.reason(e))
+            : LOG.atError().setCause(failure);
+    line.addKeyValue("resource", ObjectRef.of(resource))
+        .addKeyValue("attempt", attempt + 1)
+        .log("Reconciliation failed and is retried.");
   }
 
   /** While volumes need the driver it is reconciled as ever, although the resource is deleted. */
@@ -145,9 +267,11 @@ public final class DriverReconciler<R extends CustomResource<?, S>, S, O, P exte
     plan.triggers().forEach(requeues::requeue);
     W running = kind.rollOut(current, plan, result.problem(), cluster);
 
-    reporter.announce(current, result.outcome().map(kind::events).orElse(List.of()));
+    reporter.emit(current, result.outcome().map(EventMessage::about).orElse(List.of()));
     reporter.report(
-        current, kind.deployed(current, plan, running, result.problem(), hold), cluster.context());
+        current,
+        status.deployed(current, plan, running, result.problem(), hold),
+        cluster.context());
     return requeueAfter(current, plan, running, result.problem(), hold);
   }
 
@@ -180,12 +304,12 @@ public final class DriverReconciler<R extends CustomResource<?, S>, S, O, P exte
                     ? Optional.empty()
                     : Optional.of(
                         RequeuePeriods.DEFAULT.backOff(
-                            kind.problemSince(resource.getStatus()), clock.instant())));
+                            status.problemSince(resource.getStatus()), clock.instant())));
   }
 
   private Optional<Duration> leaveAlone(R resource, CachedReader<R> cluster) {
     kind.endRollout(resource);
-    reporter.report(resource, kind.unmanaged(resource, cluster), cluster.context());
+    reporter.report(resource, status.unmanaged(resource, cluster), cluster.context());
     return Optional.empty();
   }
 
@@ -199,14 +323,14 @@ public final class DriverReconciler<R extends CustomResource<?, S>, S, O, P exte
   private Optional<Duration> remove(R resource, CachedReader<R> cluster) {
     kind.endRollout(resource);
     R current =
-        reporter.report(resource, kind.removing(resource, Optional.empty()), cluster.context());
+        reporter.report(resource, status.removing(resource, Optional.empty()), cluster.context());
     Outcome outcome = actions.remove(current, cluster);
     if (outcome.complete()) {
       finalizers.remove(current, cluster.client());
       return Optional.empty();
     }
     var problem = Actions.waiting(outcome.pending());
-    reporter.report(current, kind.removing(current, Optional.of(problem)), cluster.context());
+    reporter.report(current, status.removing(current, Optional.of(problem)), cluster.context());
     return requeueAfter(current, problem);
   }
 
@@ -215,12 +339,13 @@ public final class DriverReconciler<R extends CustomResource<?, S>, S, O, P exte
     return Optional.empty();
   }
 
+  /** What needs no server first: nothing must stay in memory because nodes cannot be released. */
   private void forget(R resource) {
-    kind.endRollout(resource);
     kind.forget(resource);
     actions.forget(resource);
     writes.forget(resource);
     listener.deleted(resource);
+    kind.endRollout(resource);
   }
 
   /** What blocks the deletion. A resource for which nothing was created blocks nothing. */

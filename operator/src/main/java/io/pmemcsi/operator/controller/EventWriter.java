@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.api.model.EventBuilder;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.pmemcsi.operator.facts.Refusal;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -52,7 +53,7 @@ public final class EventWriter {
     } catch (KubernetesClientException e) {
       if (e.getCode() != HTTP_CONFLICT) {
         LOG.atWarn()
-            .setCause(e)
+            .addKeyValue("cause", Refusal.reason(e))
             .addKeyValue("resource", about.getMetadata().getName())
             .addKeyValue("reason", message.reason())
             .log("Event not written.");

@@ -8,6 +8,7 @@ import io.javaoperatorsdk.operator.api.reconciler.Context;
 import io.javaoperatorsdk.operator.api.reconciler.PrimaryUpdateAndCacheUtils;
 import io.pmemcsi.operator.metrics.OutcomeListener;
 import java.time.Clock;
+import java.time.Instant;
 import java.util.List;
 import java.util.NoSuchElementException;
 
@@ -39,7 +40,7 @@ final class StatusReporter<R extends CustomResource<?, S>, S> {
   }
 
   /** Reports what happened, which is no change of the status. */
-  void announce(R resource, List<EventMessage> messages) {
+  void emit(R resource, List<EventMessage> messages) {
     String generation = String.valueOf(resource.getMetadata().getGeneration());
     messages.forEach(message -> events.write(resource, message, generation));
   }
@@ -51,9 +52,9 @@ final class StatusReporter<R extends CustomResource<?, S>, S> {
    * @return the resource as the server has it now
    */
   R report(R resource, StatusUpdate<S> update, Context<R> context) {
-    S next = update.next(resource.getStatus(), clock.instant());
+    S next = next(resource, resource.getStatus(), update);
     if (next.equals(resource.getStatus())) {
-      listener.phase(resource, mapper.phase(next));
+      listener.status(resource, mapper.phase(next), mapper.certificateExpires(next));
       return resource;
     }
     try {
@@ -73,6 +74,17 @@ final class StatusReporter<R extends CustomResource<?, S>, S> {
     }
   }
 
+  private S next(R resource, S previous, StatusUpdate<S> update) {
+    Instant now = clock.instant();
+    S next = update.next(previous, now);
+    Readiness readiness = mapper.readiness(next);
+    return mapper.withReady(
+        next,
+        resource.isMarkedForDeletion() ? readiness.inDeletion() : readiness,
+        resource.getMetadata().getGeneration(),
+        now);
+  }
+
   /**
    * Events first: their names are deterministic, so a retry gets 409; a status written first would
    * suppress them.
@@ -84,8 +96,8 @@ final class StatusReporter<R extends CustomResource<?, S>, S> {
       throw new KubernetesClientException("recreated", HTTP_NOT_FOUND, null);
     }
     S previous = current.getStatus();
-    S next = update.next(previous, clock.instant());
-    listener.phase(resource, mapper.phase(next));
+    S next = next(resource, previous, update);
+    listener.status(resource, mapper.phase(next), mapper.certificateExpires(next));
     for (EventMessage message : mapper.events(previous, next)) {
       events.write(resource, message, mapper.dedupKey(previous));
     }

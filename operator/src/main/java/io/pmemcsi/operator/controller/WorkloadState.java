@@ -1,7 +1,9 @@
 package io.pmemcsi.operator.controller;
 
+import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
+import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -14,6 +16,16 @@ import org.jspecify.annotations.Nullable;
  * @param total how many exist
  */
 public record WorkloadState(int desired, int updated, int ready, int total) {
+
+  /** Of any type of workload; empty also for objects that run no pods. */
+  public static Optional<WorkloadState> of(HasMetadata workload) {
+    return switch (workload) {
+      case DaemonSet set -> of(set);
+      case Deployment deployment -> of(deployment);
+      case StatefulSet set -> of(set);
+      default -> Optional.empty();
+    };
+  }
 
   /** Empty until the controller has observed the newest template: older counts say nothing. */
   public static Optional<WorkloadState> of(DaemonSet workload) {
@@ -31,6 +43,21 @@ public record WorkloadState(int desired, int updated, int ready, int total) {
 
   /** Empty until the controller has observed the newest template: older counts say nothing. */
   public static Optional<WorkloadState> of(Deployment workload) {
+    var status = workload.getStatus();
+    Integer replicas = workload.getSpec().getReplicas();
+    return status == null
+            || !observed(workload.getMetadata().getGeneration(), status.getObservedGeneration())
+        ? Optional.empty()
+        : Optional.of(
+            new WorkloadState(
+                replicas == null ? 1 : replicas,
+                number(status.getUpdatedReplicas()),
+                number(status.getReadyReplicas()),
+                number(status.getReplicas())));
+  }
+
+  /** Empty until the controller has observed the newest template: older counts say nothing. */
+  public static Optional<WorkloadState> of(StatefulSet workload) {
     var status = workload.getStatus();
     Integer replicas = workload.getSpec().getReplicas();
     return status == null

@@ -1,23 +1,18 @@
 package io.pmemcsi.operator.deletion;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.pmemcsi.api.Choice;
 import io.pmemcsi.api.DeletionPolicy;
+import io.pmemcsi.operator.facts.RequeuePeriods;
 import io.pmemcsi.operator.usage.DriverUsage;
 import io.pmemcsi.operator.usage.UsageReader;
-import java.time.Duration;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Keeps a driver whose resource is being deleted until nothing uses it. */
 public final class DeletionGuard {
 
-  private static final Duration SHORT_INTERVAL = Duration.ofSeconds(5);
-
   /** With more objects than this, counting is expensive and the end is far away. */
   private static final int MANY = 500;
-
-  private static final Duration LONG_INTERVAL = Duration.ofMinutes(1);
 
   private final UsageReader reader;
   private final String forceAnnotation;
@@ -39,7 +34,7 @@ public final class DeletionGuard {
    * @param driver the name of the CSI driver that the resource has installed
    */
   public DeletionDecision decide(HasMetadata resource, @Nullable String policy, String driver) {
-    DeletionPolicy read = policy(policy);
+    DeletionPolicy read = DeletionPolicy.of(policy);
     boolean forced = isForced(resource);
     return read == DeletionPolicy.IMMEDIATE || forced
         ? new DeletionDecision.Allow()
@@ -57,18 +52,13 @@ public final class DeletionGuard {
                 + " annotation %s=true to remove the driver now, which leaves their data"
                 + " unreachable and mounted volumes behind.")
             .formatted(usage.driver(), usage.describe(), forceAnnotation),
-        usage.count() < MANY ? SHORT_INTERVAL : LONG_INTERVAL);
+        usage.count() < MANY
+            ? RequeuePeriods.DEFAULT.deletion().byFew()
+            : RequeuePeriods.DEFAULT.deletion().byMany());
   }
 
   private boolean isForced(HasMetadata resource) {
     Map<String, String> annotations = resource.getMetadata().getAnnotations();
     return annotations != null && "true".equals(annotations.get(forceAnnotation));
-  }
-
-  /** An unknown value must not cost data: the safe policy. */
-  private static DeletionPolicy policy(@Nullable String written) {
-    return written == null
-        ? DeletionPolicy.WHEN_UNUSED
-        : Choice.find(DeletionPolicy.class, written).orElse(DeletionPolicy.WHEN_UNUSED);
   }
 }

@@ -2,10 +2,13 @@ package io.pmemcsi.operator.facts;
 
 import io.fabric8.kubernetes.api.model.APIResource;
 import io.fabric8.kubernetes.api.model.APIResourceList;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingAdmissionPolicy;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.VersionInfo;
 import io.pmemcsi.base.error.FatalException;
 import java.util.EnumSet;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +27,15 @@ public final class ClusterProbe {
    * @throws FatalException if the server does not report a Kubernetes version
    */
   public ClusterFacts facts(String namespace, String defaultImage) {
+    return facts(namespace, Optional.of(defaultImage));
+  }
+
+  /**
+   * The same without a default image.
+   *
+   * @throws FatalException if the server does not report a Kubernetes version
+   */
+  public ClusterFacts facts(String namespace, Optional<String> defaultImage) {
     return new ClusterFacts(version(), namespace, defaultImage, apis());
   }
 
@@ -52,7 +64,19 @@ public final class ClusterProbe {
     if (serves("security.openshift.io/v1", "SecurityContextConstraints")) {
       result.add(ServedApi.OPENSHIFT_SECURITY);
     }
+    if (serves("snapshot.storage.k8s.io/v1", "VolumeSnapshotContent")
+        && serves("snapshot.storage.k8s.io/v1", "VolumeSnapshotClass")) {
+      result.add(ServedApi.SNAPSHOTS);
+    }
+    if (serves(ValidatingAdmissionPolicy.class)) {
+      result.add(ServedApi.ADMISSION_POLICIES);
+    }
     return result;
+  }
+
+  /** Whether the server has this kind now: that of a CRD comes and goes with it. */
+  public boolean serves(Class<? extends HasMetadata> type) {
+    return serves(HasMetadata.getApiVersion(type), HasMetadata.getKind(type));
   }
 
   private boolean serves(String groupVersion, String kind) {

@@ -10,7 +10,10 @@ public record KubernetesVersion(int major, int minor) implements Comparable<Kube
   public static final KubernetesVersion OLDEST = new KubernetesVersion(1, 20);
 
   /** The newest version with golden files; later ones get the same objects. */
-  public static final KubernetesVersion NEWEST_KNOWN = new KubernetesVersion(1, 36);
+  public static final KubernetesVersion NEWEST_KNOWN = new KubernetesVersion(1, 37);
+
+  /** The version whose fields the client library knows. */
+  static final KubernetesVersion OF_LIBRARY = new KubernetesVersion(1, 36);
 
   private static final Pattern TEXT =
       Pattern.compile("v?(\\d{1,4})\\.(\\d{1,4})(\\.\\d+)?([-+].*)?");

@@ -35,15 +35,16 @@ public record OwnPod(Map<String, String> environment) {
     return variable("POD_NAME");
   }
 
-  /** The image of the container OPERATOR_NAME in the pod POD_NAME. */
-  public String image(KubernetesClient client, String namespace) {
-    String pod =
-        name()
-            .orElseThrow(
-                () ->
-                    new FatalException(
-                        "no default driver image: set POD_NAME to the name of the"
-                            + " operator's pod, or use -image"));
+  /**
+   * The image of the container OPERATOR_NAME in the pod POD_NAME.
+   *
+   * @return empty without POD_NAME: an operator outside of a pod has no image
+   */
+  public Optional<String> image(KubernetesClient client, String namespace) {
+    return name().map(pod -> image(client, namespace, pod));
+  }
+
+  private String image(KubernetesClient client, String namespace, String pod) {
     String container = variable("OPERATOR_NAME").orElse("pmem-csi-operator");
     return read(client, namespace, pod).getSpec().getContainers().stream()
         .filter(candidate -> candidate.getName().equals(container))

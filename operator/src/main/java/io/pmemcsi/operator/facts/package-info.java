@@ -1,7 +1,7 @@
 /**
  * What the operator knows about the cluster: plain values, so that desired objects can be computed
- * without a cluster. Also the helpers for requests that all packages share. Start reading with
- * {@link io.pmemcsi.operator.facts.ClusterFacts}.
+ * without a cluster. Also what all packages share: helpers for requests, and the requeue periods.
+ * Start reading with {@link io.pmemcsi.operator.facts.ClusterFacts}.
  */
 @NullMarked
 package io.pmemcsi.operator.facts;

@@ -5,6 +5,8 @@ import io.pmemcsi.operator.apply.OwnershipLabels;
 import io.pmemcsi.operator.controller.DriverKind;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.KubernetesVersion;
+import io.pmemcsi.operator.facts.ServedApi;
+import io.pmemcsi.operator.kinds.legacy.LegacyKind;
 import io.pmemcsi.operator.kinds.pmem.PmemKind;
 import io.pmemcsi.operator.kinds.template.OperatorConfig;
 import io.pmemcsi.operator.kinds.template.TemplateKind;
@@ -13,6 +15,7 @@ import io.pmemcsi.operator.usage.ApiUsage;
 import io.pmemcsi.operator.usage.DriverUsage;
 import io.pmemcsi.operator.usage.UsageReader;
 import java.time.Clock;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -50,11 +53,13 @@ public record Kinds(List<DriverKind<?, ?, ?, ?, ?>> all) {
         clock);
   }
 
-  /** Without a cluster. */
+  /** Without a cluster: the kinds own what they can own on any. */
   public static Kinds offline() {
     return of(
         "any",
-        () -> ClusterFacts.assumed(KubernetesVersion.NEWEST_KNOWN, "any", "any"),
+        () ->
+            new ClusterFacts(
+                KubernetesVersion.NEWEST_KNOWN, "any", "any", EnumSet.allOf(ServedApi.class)),
         () -> OperatorConfig.DEFAULT,
         DriverUsage::none,
         Optional.empty(),
@@ -69,8 +74,12 @@ public record Kinds(List<DriverKind<?, ?, ?, ?, ?>> all) {
       Optional<NodeUpdates> nodeUpdates,
       Clock clock) {
     var pmem = new PmemKind(namespace, facts, usage, clock);
+    var legacy = new LegacyKind(namespace, facts, usage, clock);
     return new Kinds(
-        List.of(pmem, new TemplateKind(facts, config, usage, nodeUpdates, List.of(pmem))));
+        List.of(
+            pmem,
+            legacy,
+            new TemplateKind(facts, config, usage, nodeUpdates, List.of(pmem, legacy))));
   }
 
   /** The ownership labels of every kind. */

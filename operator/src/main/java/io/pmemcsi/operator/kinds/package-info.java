@@ -1,6 +1,7 @@
 /**
  * One package per kind of resource, and {@link io.pmemcsi.operator.kinds.Kinds}, the registry over
- * which everything else iterates.
+ * which the program, {@code render}, {@code diff}, the operator's RBAC and the search for conflicts
+ * iterate.
  */
 @NullMarked
 package io.pmemcsi.operator.kinds;

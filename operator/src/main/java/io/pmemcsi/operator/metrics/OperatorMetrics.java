@@ -12,12 +12,16 @@ import io.prometheus.metrics.core.metrics.Counter;
 import io.prometheus.metrics.core.metrics.Gauge;
 import io.prometheus.metrics.core.metrics.Histogram;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
 import io.prometheus.metrics.model.snapshots.Labels;
 import io.prometheus.metrics.model.snapshots.UnknownSnapshot;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -27,7 +31,11 @@ public final class OperatorMetrics implements Metrics, OutcomeListener {
 
   private static final String PREFIX = "pmem_csi_operator_";
 
-  private final Map<Identity, String> phases = new ConcurrentHashMap<>();
+  /** What the metrics show of a resource. */
+  private record ResourceState(
+      String phase, Optional<Instant> certificateExpires, Optional<Instant> deletion) {}
+
+  private final Map<Identity, ResourceState> states = new ConcurrentHashMap<>();
   private final Map<Identity, AtomicLong> reconciles = new ConcurrentHashMap<>();
   private final AtomicLong finished = new AtomicLong();
   private final ThreadLocal<Boolean> started = ThreadLocal.withInitial(() -> false);
@@ -37,6 +45,7 @@ public final class OperatorMetrics implements Metrics, OutcomeListener {
   private final Counter applied;
   private final Counter pruned;
   private final Counter conflicts;
+  private final Counter rescheduled;
   private final Histogram duration;
   private final Gauge running;
   private final Gauge waiting;
@@ -50,21 +59,32 @@ public final class OperatorMetrics implements Metrics, OutcomeListener {
   public OperatorMetrics(PrometheusRegistry registry, String fieldManager) {
     subResources = new SubResources(registry, fieldManager);
     events = counter(registry, "events", "Events that triggered a reconciliation.");
-    runs = counter(registry, "reconciles", "Reconciliations.", "kind");
+    runs = counter(registry, "reconciles", "Reconciliations that were started.", "kind");
     errors = counter(registry, "reconcile_errors", "Reconciliations that failed.", "kind");
-    applied = counter(registry, "objects_applied", "Objects created or changed.", "kind");
+    applied =
+        counter(
+            registry,
+            "objects_applied",
+            "Objects that the operator created, updated or recreated.",
+            "kind");
     pruned =
         counter(
             registry,
             "objects_pruned",
-            "Objects deleted because they are no longer desired.",
+            "Objects that the operator deleted because they are no longer desired.",
             "kind");
     conflicts =
         counter(
             registry,
             "object_conflicts",
-            "Objects that are not owned but have a desired name.",
+            "Objects that have a desired name but belong to another owner, each time they are met.",
             "kind");
+    rescheduled =
+        counter(
+            registry,
+            "rescheduled_claims",
+            "Claims of drivers without controller whose selected node was removed because it does"
+                + " not run the driver.");
     duration =
         Histogram.builder()
             .name(PREFIX + "reconcile_duration_seconds")
@@ -74,6 +94,18 @@ public final class OperatorMetrics implements Metrics, OutcomeListener {
     running = gauge(registry, "reconciles_running", "Reconciliations in progress.");
     waiting = gauge(registry, "queue_length", "Resources that wait for a reconciliation.");
     registry.register(this::phases);
+    registry.register(
+        () ->
+            timestamps(
+                "certificate_expiry_timestamp_seconds",
+                "Unix time at which the certificates of a driver's controller expire.",
+                ResourceState::certificateExpires));
+    registry.register(
+        () ->
+            timestamps(
+                "deletion_timestamp_seconds",
+                "Unix time at which the deletion of a resource that still exists was requested.",
+                ResourceState::deletion));
     registry.register(this::upstreamReconciles);
   }
 
@@ -154,8 +186,14 @@ public final class OperatorMetrics implements Metrics, OutcomeListener {
   }
 
   @Override
-  public void phase(HasMetadata resource, String phase) {
-    phases.put(Identity.of(resource), phase);
+  public void status(HasMetadata resource, String phase, Optional<Instant> certificateExpires) {
+    states.put(
+        Identity.of(resource),
+        new ResourceState(
+            phase,
+            certificateExpires,
+            Optional.ofNullable(resource.getMetadata().getDeletionTimestamp())
+                .map(Instant::parse)));
   }
 
   @Override
@@ -164,7 +202,7 @@ public final class OperatorMetrics implements Metrics, OutcomeListener {
   }
 
   private void forget(Predicate<Identity> which) {
-    phases.keySet().removeIf(which);
+    states.keySet().removeIf(which);
     reconciles.keySet().removeIf(which);
     subResources.forget(which);
   }
@@ -179,25 +217,40 @@ public final class OperatorMetrics implements Metrics, OutcomeListener {
     return finished.get();
   }
 
-  private io.prometheus.metrics.model.snapshots.GaugeSnapshot phases() {
+  private GaugeSnapshot phases() {
     var builder =
-        io.prometheus.metrics.model.snapshots.GaugeSnapshot.builder()
-            .name(PREFIX + "resources")
-            .help("Resources by kind and phase.");
-    phases.entrySet().stream()
+        GaugeSnapshot.builder().name(PREFIX + "resources").help("Custom resources in a phase.");
+    states.entrySet().stream()
         .collect(
             Collectors.groupingBy(
-                entry -> Labels.of("kind", entry.getKey().kind(), "phase", entry.getValue()),
+                entry ->
+                    Labels.of("kind", entry.getKey().kind(), "phase", entry.getValue().phase()),
                 Collectors.counting()))
-        .forEach(
-            (labels, count) ->
-                builder.dataPoint(
-                    io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapshot
-                        .builder()
-                        .labels(labels)
-                        .value(count.doubleValue())
-                        .build()));
+        .forEach((labels, count) -> builder.dataPoint(sample(labels, count.doubleValue())));
     return builder.build();
+  }
+
+  /** A time of each resource that has it. */
+  private GaugeSnapshot timestamps(
+      String name, String help, Function<ResourceState, Optional<Instant>> time) {
+    var builder = GaugeSnapshot.builder().name(PREFIX + name).help(help);
+    states.forEach(
+        (identity, state) ->
+            time.apply(state)
+                .ifPresent(
+                    at ->
+                        builder.dataPoint(
+                            sample(
+                                Labels.of(
+                                    "kind", identity.kind(),
+                                    "namespace", identity.namespace(),
+                                    "name", identity.name()),
+                                (double) at.getEpochSecond()))));
+    return builder.build();
+  }
+
+  private static GaugeSnapshot.GaugeDataPointSnapshot sample(Labels labels, double value) {
+    return GaugeSnapshot.GaugeDataPointSnapshot.builder().labels(labels).value(value).build();
   }
 
   /** Existing dashboards use this name, without the suffix _total. */
@@ -205,7 +258,7 @@ public final class OperatorMetrics implements Metrics, OutcomeListener {
     var builder =
         UnknownSnapshot.builder()
             .name("pmem_csi_deployment_reconcile")
-            .help("Reconciliations of a deployment.");
+            .help("Reconciliations of a cluster-scoped resource, for existing dashboards.");
     reconciles.forEach(
         (identity, count) ->
             builder.dataPoint(
@@ -214,6 +267,11 @@ public final class OperatorMetrics implements Metrics, OutcomeListener {
                     .value(count.doubleValue())
                     .build()));
     return builder.build();
+  }
+
+  /** The selected node was removed from a claim. */
+  public void rescheduled() {
+    rescheduled.inc();
   }
 
   private static Counter counter(

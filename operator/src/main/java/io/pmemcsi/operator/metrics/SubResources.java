@@ -43,13 +43,13 @@ final class SubResources {
         () ->
             family(
                 "created_at",
-                "Creation time of an object, in seconds of Unix time.",
+                "Unix time at which an object of a resource was created.",
                 sample -> Optional.of(sample.created())));
     registry.register(
         () ->
             family(
                 "updated_at",
-                "Last update of an object by the operator, in seconds of Unix time.",
+                "Unix time at which the operator last updated an object of a resource.",
                 Sample::updated));
   }
 

@@ -5,6 +5,8 @@ import io.fabric8.kubernetes.api.model.ContainerPortBuilder;
 import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.EnvVarBuilder;
 import io.fabric8.kubernetes.api.model.IntOrString;
+import io.fabric8.kubernetes.api.model.PodSecurityContext;
+import io.fabric8.kubernetes.api.model.PodSecurityContextBuilder;
 import io.fabric8.kubernetes.api.model.Probe;
 import io.fabric8.kubernetes.api.model.ProbeBuilder;
 import io.fabric8.kubernetes.api.model.SecurityContext;
@@ -20,6 +22,7 @@ import io.fabric8.kubernetes.api.model.VolumeMountBuilder;
 public final class Pods {
 
   private static final int PROBE_TIMEOUT_SECONDS = 5;
+  private static final long USER = 1000;
 
   private Pods() {}
 
@@ -104,6 +107,51 @@ public final class Pods {
     return new SecurityContextBuilder().withReadOnlyRootFilesystem(true).build();
   }
 
+  /** What a container gets that needs nothing of its node. */
+  public static SecurityContext unprivileged() {
+    return new SecurityContextBuilder()
+        .withReadOnlyRootFilesystem(true)
+        .withAllowPrivilegeEscalation(false)
+        .withNewCapabilities()
+        .withDrop("ALL")
+        .endCapabilities()
+        .build();
+  }
+
+  /** For pods that do not need root. Their volumes belong to a group that the user is in. */
+  public static PodSecurityContext nonRoot() {
+    return new PodSecurityContextBuilder()
+        .withRunAsNonRoot(true)
+        .withRunAsUser(USER)
+        .withFsGroup(USER)
+        .withNewSeccompProfile()
+        .withType("RuntimeDefault")
+        .endSeccompProfile()
+        .build();
+  }
+
+  /**
+   * The same for pods with our own image only, whose user is not root, and without volumes that
+   * need a group. Where the platform chooses the user, as OpenShift does, it refuses pods that name
+   * one.
+   */
+  public static PodSecurityContext nonRootOfImage() {
+    return new PodSecurityContextBuilder()
+        .withRunAsNonRoot(true)
+        .withNewSeccompProfile()
+        .withType("RuntimeDefault")
+        .endSeccompProfile()
+        .build();
+  }
+
+  /**
+   * The same where the platform chooses user, group and seccomp profile, as OpenShift does, which
+   * refuses pods that choose them.
+   */
+  public static PodSecurityContext nonRootOfPlatform() {
+    return new PodSecurityContextBuilder().withRunAsNonRoot(true).build();
+  }
+
   public static SecurityContext privileged() {
     return new SecurityContextBuilder().withPrivileged(true).withRunAsUser(0L).build();
   }
@@ -111,6 +159,11 @@ public final class Pods {
   /** For pods that must run on every node that is selected. */
   public static Toleration tolerateEverything() {
     return new TolerationBuilder().withOperator("Exists").build();
+  }
+
+  /** Tolerates taints with this key, whatever their value and effect. */
+  public static Toleration tolerateKey(String key) {
+    return new TolerationBuilder().withKey(key).withOperator("Exists").build();
   }
 
   public static Toleration tolerate(String effect) {

@@ -45,6 +45,11 @@ public final class Rbac {
         .build();
   }
 
+  /** A rule for its other resources. */
+  public static PolicyRule without(PolicyRule rule, String resource) {
+    return new PolicyRuleBuilder(rule).removeFromResources(resource).build();
+  }
+
   public static ServiceAccount account(ObjectMeta metadata) {
     return new ServiceAccountBuilder().withMetadata(metadata).build();
   }

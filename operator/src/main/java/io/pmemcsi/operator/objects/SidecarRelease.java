@@ -20,7 +20,7 @@ import java.util.List;
  * <p>A row holds from its version of the Kubernetes server up to the next row of that sidecar. The
  * releases list the servers they support in their CHANGELOG directories and in the table
  * "Compatibility" of their READMEs: github.com/kubernetes-csi/external-provisioner and its
- * siblings. The borders: csi-provisioner 2.1 speaks the alpha of CSIStorageCapacity (1.19, 1.20),
+ * siblings. The limits: csi-provisioner 2.1 speaks the alpha of CSIStorageCapacity (1.19, 1.20),
  * 2.2 the v1beta1 (1.21), 3.2 also the v1 (1.24; v1beta1 is not served from 1.27), but 3.2.0 looks
  * for it in namespace default, where it has no permissions; 5.0 always has topology and keeps a
  * finalizer on a volume until it is deleted; 6.0 needs VolumeAttributesClass v1 (1.34) for volumes

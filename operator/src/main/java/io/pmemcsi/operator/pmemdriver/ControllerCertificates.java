@@ -1,6 +1,8 @@
 package io.pmemcsi.operator.pmemdriver;
 
 import io.pmemcsi.api.pmem.TLSMaterial;
+import io.pmemcsi.operator.certs.CaTransition;
+import java.time.Instant;
 import java.util.Optional;
 
 /**
@@ -13,12 +15,14 @@ import java.util.Optional;
  * @param issuedByOpenShift whether OpenShift creates the secret and injects the authority
  * @param webhookService the service through which the API server calls the webhook, one for whose
  *     name the certificate is valid; empty if there is none
+ * @param previousTrustedUntil when the previous authority leaves the bundle; empty if there is none
  */
 public record ControllerCertificates(
     String secretName,
     Optional<String> caBundle,
     boolean issuedByOpenShift,
-    Optional<String> webhookService) {
+    Optional<String> webhookService,
+    Optional<Instant> previousTrustedUntil) {
 
   /** In place of the name of a secret: OpenShift issues the certificates. */
   static final String OPENSHIFT = "-openshift-";
@@ -42,15 +46,29 @@ public record ControllerCertificates(
   private static ControllerCertificates assumed(
       String secretName, Optional<String> caBundle, boolean issuedByOpenShift, PmemNames names) {
     return new ControllerCertificates(
-        secretName, caBundle, issuedByOpenShift, Optional.of(names.webhookService()));
+        secretName,
+        caBundle,
+        issuedByOpenShift,
+        Optional.of(names.webhookService()),
+        Optional.empty());
   }
 
   ControllerCertificates withBundle(String bundle) {
     return new ControllerCertificates(
-        secretName, Optional.of(bundle), issuedByOpenShift, webhookService);
+        secretName, Optional.of(bundle), issuedByOpenShift, webhookService, previousTrustedUntil);
   }
 
   ControllerCertificates calledThrough(Optional<String> service) {
-    return new ControllerCertificates(secretName, caBundle, issuedByOpenShift, service);
+    return new ControllerCertificates(
+        secretName, caBundle, issuedByOpenShift, service, previousTrustedUntil);
+  }
+
+  ControllerCertificates trusting(CaTransition transition) {
+    return new ControllerCertificates(
+        secretName,
+        Optional.of(transition.bundle()),
+        issuedByOpenShift,
+        webhookService,
+        transition.until());
   }
 }

@@ -92,7 +92,11 @@ public final class ControllerPods {
                     .withMatchLabels(driver.labels().selector(Component.CONTROLLER))
                     .build())
             .withStrategy(replaceOneByOne())
-            .withTemplate(template());
+            .withTemplate(
+                PodCustomizer.customize(
+                    template(),
+                    driver.settings().controllerPods(),
+                    driver.settings().imagePullSecrets()));
     driver.sizing().controllerReplicas().ifPresent(spec::withReplicas);
     return spec.build();
   }
@@ -140,6 +144,7 @@ public final class ControllerPods {
         .withServiceAccountName(names.webhooksAccount())
         .withPriorityClassName("system-cluster-critical")
         .withTolerations(Pods.tolerate("NoSchedule"), Pods.tolerate("NoExecute"))
+        .withSecurityContext(driver.nonRoot())
         .withAffinity(spread())
         .withContainers(container())
         .withVolumes(
@@ -160,10 +165,10 @@ public final class ControllerPods {
             Pods.podField("POD_NAMESPACE", "metadata.namespace"))
         .withTerminationMessagePath("/dev/termination-log")
         .withPorts(Pods.port(PmemModel.METRICS_PORT_NAME, PmemModel.METRICS_PORT))
-        .withStartupProbe(PmemModel.startup("/metrics/simple", 60))
-        .withLivenessProbe(PmemModel.liveness("/metrics/simple"))
+        .withStartupProbe(PmemModel.startup("/metrics/simple", PmemModel.METRICS_PORT_NAME))
+        .withLivenessProbe(PmemModel.liveness("/metrics/simple", PmemModel.METRICS_PORT_NAME))
         .withReadinessProbe(Pods.httpProbe("/readyz", PmemModel.METRICS_PORT_NAME, 2, 2))
-        .withSecurityContext(Pods.readOnlyRootFilesystem())
+        .withSecurityContext(Pods.unprivileged())
         .withResources(driver.sizing().controller())
         .withVolumeMounts(Pods.mount("webhook-cert", "/certs"), Pods.mount("tmp-dir", "/tmp"))
         .build();

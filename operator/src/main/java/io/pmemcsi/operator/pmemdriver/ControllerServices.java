@@ -12,17 +12,29 @@ import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookC
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.RuleWithOperationsBuilder;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.pmemcsi.api.pmem.TLSMaterial;
+import io.pmemcsi.operator.certs.CaTransition;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
 import java.util.Map;
 import java.util.Optional;
 
 /** How the cluster reaches the controller: the scheduler's service, the webhook and its service. */
 public final class ControllerServices {
 
+  /** While the authority is replaced, the time until which the previous one is trusted. */
+  static final String PREVIOUS_CA_UNTIL = "pmem-csi.intel.com/previous-ca-until";
+
   /** Pods are refused while the webhook does not answer. */
   public static final String FAIL = "Fail";
 
   /** Pods are admitted unchanged while the webhook does not answer. */
   public static final String IGNORE = "Ignore";
+
+  /**
+   * The controller answers within a second; the other one is for the connection. The server's
+   * default of 10 s would hold up every pod of the cluster while the controller hangs.
+   */
+  private static final int WEBHOOK_TIMEOUT_SECONDS = 2;
 
   static final int HTTPS_PORT = 8000;
   static final int HTTP_PORT = 8001;
@@ -95,6 +107,7 @@ public final class ControllerServices {
             .withNamespaceSelector(notIgnored())
             .withObjectSelector(notIgnored())
             .withFailurePolicy(failurePolicy)
+            .withTimeoutSeconds(WEBHOOK_TIMEOUT_SECONDS)
             .withSideEffects("None")
             .withAdmissionReviewVersions("v1")
             .withNewClientConfig()
@@ -121,7 +134,43 @@ public final class ControllerServices {
           .getMetadata()
           .setAnnotations(Map.of("service.beta.openshift.io/inject-cabundle", "true"));
     }
+    certificates
+        .previousTrustedUntil()
+        .ifPresent(
+            until ->
+                configuration
+                    .getMetadata()
+                    .setAnnotations(Map.of(PREVIOUS_CA_UNTIL, until.toString())));
     return configuration;
+  }
+
+  /** What the API server trusts now, and until when that has a previous authority. */
+  static CaTransition transition(
+      String desired, Optional<MutatingWebhookConfiguration> found, Instant now) {
+    return CaTransition.of(
+        desired,
+        found.flatMap(ControllerServices::authority),
+        found
+            .map(configuration -> configuration.getMetadata().getAnnotations())
+            .map(annotations -> annotations.get(PREVIOUS_CA_UNTIL))
+            .flatMap(ControllerServices::instant),
+        now);
+  }
+
+  /** The authority that the API server trusts; empty if it has none yet. */
+  public static Optional<String> authority(MutatingWebhookConfiguration configuration) {
+    return configuration.getWebhooks().stream()
+        .findFirst()
+        .map(webhook -> webhook.getClientConfig().getCaBundle())
+        .filter(bundle -> !bundle.isEmpty());
+  }
+
+  private static Optional<Instant> instant(String text) {
+    try {
+      return Optional.of(Instant.parse(text));
+    } catch (DateTimeParseException e) {
+      return Optional.empty();
+    }
   }
 
   /**
@@ -130,7 +179,8 @@ public final class ControllerServices {
    */
   public static boolean hasAnswered(
       Optional<Deployment> controller, Optional<MutatingWebhookConfiguration> configuration) {
-    return ComponentState.controller(controller, Optional::empty).isReady()
+    return ComponentState.controller(ControllerWorkload.DEPLOYMENT, controller, Optional::empty)
+            .isReady()
         || configuration
             .filter(
                 found ->

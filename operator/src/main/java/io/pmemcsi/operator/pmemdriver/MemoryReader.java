@@ -1,11 +1,5 @@
 package io.pmemcsi.operator.pmemdriver;
 
-import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
-import java.time.Duration;
 import java.util.OptionalLong;
 
 /** Asks a driver pod how much persistent memory it manages. */
@@ -17,24 +11,7 @@ interface MemoryReader {
 
   /** Reads the metric {@code pmem_amount_managed} from the pod's metrics. */
   static MemoryReader overHttp() {
-    HttpClient http = HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(2)).build();
-    return ip -> {
-      String host = ip.contains(":") ? "[" + ip + "]" : ip;
-      var request =
-          HttpRequest.newBuilder(
-                  URI.create("http://%s:%d/metrics".formatted(host, PmemModel.METRICS_PORT)))
-              .timeout(Duration.ofSeconds(5))
-              .build();
-      try {
-        HttpResponse<String> answer = http.send(request, HttpResponse.BodyHandlers.ofString());
-        return answer.statusCode() == 200 ? managed(answer.body()) : OptionalLong.empty();
-      } catch (IOException e) {
-        return OptionalLong.empty();
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        return OptionalLong.empty();
-      }
-    };
+    return ip -> PodMetrics.read(ip).map(MemoryReader::managed).orElseGet(OptionalLong::empty);
   }
 
   /**
@@ -42,11 +19,15 @@ interface MemoryReader {
    * pmem_amount_total}, and is of no use to the driver.
    */
   static OptionalLong managed(String metrics) {
-    return metrics
-        .lines()
-        .filter(line -> line.startsWith("pmem_amount_managed"))
-        .map(line -> line.substring(line.lastIndexOf(' ') + 1))
-        .mapToLong(value -> (long) Double.parseDouble(value))
-        .max();
+    try {
+      return metrics
+          .lines()
+          .filter(line -> line.startsWith("pmem_amount_managed"))
+          .map(line -> line.substring(line.lastIndexOf(' ') + 1))
+          .mapToLong(value -> (long) Double.parseDouble(value))
+          .max();
+    } catch (NumberFormatException _) {
+      return OptionalLong.empty();
+    }
   }
 }

@@ -68,9 +68,10 @@ final class NodeMemory {
             node ->
                 new UnpreparedNode(
                     node,
-                    "The driver %s manages no persistent memory: create regions and namespaces on"
-                            .formatted(names.driverName())
-                        + " the node, then restart the driver's pod."))
+                    ("The driver %s manages no persistent memory: free memory in a region of the"
+                            + " node (docs/prerequisites.md), remove the node's label, or, for a"
+                            + " trial, use deviceMode file.")
+                        .formatted(names.driverName())))
         .toList();
   }
 

@@ -2,7 +2,6 @@ package io.pmemcsi.operator.pmemdriver;
 
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerBuilder;
-import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.PodSpecBuilder;
@@ -15,14 +14,18 @@ import io.fabric8.kubernetes.api.model.apps.DaemonSetSpec;
 import io.fabric8.kubernetes.api.model.apps.DaemonSetSpecBuilder;
 import io.fabric8.kubernetes.api.model.apps.DaemonSetUpdateStrategy;
 import io.fabric8.kubernetes.api.model.apps.DaemonSetUpdateStrategyBuilder;
-import io.pmemcsi.operator.facts.ServedApi;
+import io.pmemcsi.api.NodeSidecars;
 import io.pmemcsi.operator.objects.Pods;
 import io.pmemcsi.operator.objects.Sidecar;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.TreeMap;
 
-/** The pods on the nodes: the driver, its registration with the kubelet, and the provisioner. */
+/**
+ * The pods on the nodes: the driver, its registration with the kubelet, and the other sidecars
+ * unless the controller has them.
+ */
 public final class NodePods {
 
   private static final String CSI_ADDRESS = "--csi-address=/csi/csi.sock";
@@ -30,18 +33,35 @@ public final class NodePods {
   private final PmemModel driver;
   private final PmemNames names;
   private final String kubeletDir;
+  private final Provisioning provisioning;
 
-  public NodePods(PmemModel driver) {
+  /** Where volumes are provisioned. */
+  public enum Provisioning {
+    ON_EACH_NODE,
+    /** In the controller, with which the nodes register. */
+    CENTRAL
+  }
+
+  public NodePods(PmemModel driver, Provisioning provisioning) {
     this.driver = driver;
     this.names = driver.names();
     this.kubeletDir = driver.settings().kubeletDir();
+    this.provisioning = provisioning;
   }
 
   public DaemonSet daemonSet() {
     return new DaemonSetBuilder()
-        .withMetadata(driver.namespaced(names.nodeDaemonSet(), driver.labels().of(Component.NODE)))
+        .withMetadata(
+            driver.namespaced(names.nodeDaemonSet(), labels(driver.labels().of(Component.NODE))))
         .withSpec(spec())
         .build();
+  }
+
+  private Map<String, String> labels(Map<String, String> labels) {
+    return switch (provisioning) {
+      case ON_EACH_NODE -> labels;
+      case CENTRAL -> CentralProvisioning.withApp(names.nodeDaemonSet(), labels);
+    };
   }
 
   private DaemonSetSpec spec() {
@@ -51,7 +71,7 @@ public final class NodePods {
                 .withMatchLabels(driver.labels().selector(Component.NODE))
                 .build())
         .withUpdateStrategy(updateStrategy())
-        .withTemplate(template())
+        .withTemplate(PodCustomizer.onNodes(driver, template()))
         .build();
   }
 
@@ -67,7 +87,7 @@ public final class NodePods {
   private PodTemplateSpec template() {
     return new PodTemplateSpecBuilder()
         .withNewMetadata()
-        .withLabels(driver.labels().ofPods(Component.NODE))
+        .withLabels(labels(driver.labels().ofPods(Component.NODE)))
         .withAnnotations(PmemModel.SCRAPE)
         .endMetadata()
         .withSpec(podSpec())
@@ -75,14 +95,42 @@ public final class NodePods {
   }
 
   private PodSpec podSpec() {
-    return new PodSpecBuilder()
-        .withServiceAccountName(names.nodeAccount())
-        .withNodeSelector(new TreeMap<>(driver.settings().nodeSelector()))
-        .withPriorityClassName("system-node-critical")
-        .withTolerations(Pods.tolerateEverything())
-        .withContainers(driverContainer(), registrar(), provisioner())
-        .withVolumes(volumes())
-        .build();
+    var pod =
+        new PodSpecBuilder()
+            .withNodeSelector(new TreeMap<>(driver.settings().nodeSelector()))
+            .withPriorityClassName("system-node-critical")
+            .withTolerations(Pods.tolerateEverything());
+    return switch (provisioning) {
+      case ON_EACH_NODE ->
+          pod.withServiceAccountName(names.nodeAccount())
+              .withContainers(containers())
+              .withVolumes(volumes())
+              .build();
+      case CENTRAL ->
+          pod.withServiceAccountName(names.unprivilegedNodeAccount())
+              // nothing in these pods talks to the API server
+              .withAutomountServiceAccountToken(false)
+              .withContainers(
+                  CentralProvisioning.registering(driver, driverContainer()), registrar())
+              .withVolumes(volumes())
+              .addToVolumes(CentralProvisioning.nodeSecret(names))
+              .build();
+    };
+  }
+
+  private List<Container> containers() {
+    NodeSidecars options = driver.settings().sidecars();
+    var containers = new ArrayList<Container>();
+    containers.add(driverContainer());
+    containers.add(PodCustomizer.customize(registrar(), options.nodeRegistrar()));
+    containers.add(PodCustomizer.customize(provisioner(), options.provisioner()));
+    if (driver.isExpandable()) {
+      containers.add(PodCustomizer.customize(resizer(), options.resizer()));
+    }
+    if (driver.takesSnapshots()) {
+      containers.add(PodCustomizer.customize(snapshotter(), options.snapshotter()));
+    }
+    return containers;
   }
 
   private Container driverContainer() {
@@ -91,25 +139,15 @@ public final class NodePods {
         .withImage(driver.image())
         .withImagePullPolicy(driver.pullPolicy())
         .withCommand(PmemModel.COMMAND)
-        .withArgs(
-            driver.deviceManagerArgument(),
-            driver.verbosity(),
-            driver.loggingFormat(),
-            "-mode=node",
-            "-endpoint=unix:///csi/csi.sock",
-            "-nodeid=$(KUBE_NODE_NAME)",
-            "-statePath=/var/lib/$(PMEM_CSI_DRIVER_NAME)",
-            driver.driverNameArgument(),
-            "-pmemPercentage=" + driver.settings().pmemPercentage(),
-            "-metricsListen=:" + PmemModel.METRICS_PORT)
+        .withArgs(driverArguments())
         .withEnv(
             Pods.podField("KUBE_NODE_NAME", "spec.nodeName"),
             driver.driverNameVariable(),
             Pods.variable("TERMINATION_LOG_PATH", "/tmp/termination-log"))
         .withTerminationMessagePath("/tmp/termination-log")
         .withPorts(Pods.port(PmemModel.METRICS_PORT_NAME, PmemModel.METRICS_PORT))
-        .withStartupProbe(PmemModel.startup("/metrics/simple", 300))
-        .withLivenessProbe(PmemModel.liveness("/metrics/simple"))
+        .withStartupProbe(PmemModel.startup("/metrics/simple", PmemModel.METRICS_PORT_NAME))
+        .withLivenessProbe(PmemModel.liveness("/metrics/simple", PmemModel.METRICS_PORT_NAME))
         .withSecurityContext(Pods.privileged())
         .withResources(driver.sizing().nodeDriver())
         .withVolumeMounts(
@@ -122,6 +160,26 @@ public final class NodePods {
             Pods.mount("socket-dir", "/csi"),
             Pods.bidirectionalMount("pmem-state-dir", names.stateDir()))
         .build();
+  }
+
+  private List<String> driverArguments() {
+    var arguments =
+        new ArrayList<>(
+            List.of(
+                driver.deviceManagerArgument(),
+                driver.verbosity(),
+                driver.loggingFormat(),
+                "-mode=node",
+                "-endpoint=unix:///csi/csi.sock",
+                "-nodeid=$(KUBE_NODE_NAME)",
+                "-statePath=/var/lib/$(PMEM_CSI_DRIVER_NAME)",
+                driver.driverNameArgument(),
+                "-pmemPercentage=" + driver.settings().pmemPercentage(),
+                "-metricsListen=:" + PmemModel.METRICS_PORT));
+    if (driver.removesStartupTaint()) {
+      arguments.add("-startupTaint=true");
+    }
+    return arguments;
   }
 
   private Container registrar() {
@@ -149,57 +207,56 @@ public final class NodePods {
   }
 
   private Container provisioner() {
+    return new Provisioner(driver, CSI_ADDRESS, "socket-dir")
+        .container(List.of("--node-deployment=true"), Pods.podField("NODE_NAME", "spec.nodeName"));
+  }
+
+  /**
+   * Works without calls to the driver, which expands volumes on the node: it updates the objects of
+   * all nodes, so one resizer is enough, but any of them can be that one.
+   */
+  private Container resizer() {
     return new ContainerBuilder()
-        .withName("external-provisioner")
+        .withName("external-resizer")
         .withImage(
             driver
                 .settings()
-                .provisionerImage()
-                .orElseGet(() -> driver.release(Sidecar.PROVISIONER).image()))
+                .resizerImage()
+                .orElseGet(() -> driver.release(Sidecar.RESIZER).image()))
         .withImagePullPolicy(driver.pullPolicy())
-        .withArgs(provisionerArguments())
-        .withEnv(provisionerVariables())
-        .withPorts(Pods.port(PmemModel.METRICS_PORT_NAME, PmemModel.PROVISIONER_METRICS_PORT))
-        .withStartupProbe(PmemModel.startup("/metrics", 300))
-        .withLivenessProbe(PmemModel.liveness("/metrics"))
+        .withArgs(
+            driver.verbosity(),
+            CSI_ADDRESS,
+            "--leader-election",
+            // volumes are expanded in use, so there is no need to watch all pods of the cluster
+            "--handle-volume-inuse-error=false")
         .withSecurityContext(Pods.readOnlyRootFilesystem())
         .withResources(driver.sizing().provisioner())
         .withVolumeMounts(Pods.mount("socket-dir", "/csi"))
         .build();
   }
 
-  private List<String> provisionerArguments() {
-    var args = new ArrayList<String>();
-    args.add(driver.verbosity());
-    args.add(CSI_ADDRESS);
-    args.addAll(driver.release(Sidecar.PROVISIONER).flags());
-    args.add("--node-deployment=true");
-    args.add("--strict-topology=true");
-    args.add("--immediate-topology=false");
-    args.add("--timeout=5m");
-    args.add("--default-fstype=ext4");
-    args.add("--worker-threads=5");
-    if (publishesCapacity()) {
-      args.add("--enable-capacity");
-      // owned by the pod, so that a node which loses its driver loses its capacity as well
-      args.add("--capacity-ownerref-level=0");
-    }
-    args.add("--metrics-address=:" + PmemModel.PROVISIONER_METRICS_PORT);
-    return args;
-  }
-
-  private List<EnvVar> provisionerVariables() {
-    var env = new ArrayList<EnvVar>();
-    env.add(Pods.podField("NODE_NAME", "spec.nodeName"));
-    if (publishesCapacity()) {
-      env.add(Pods.podField("NAMESPACE", "metadata.namespace"));
-      env.add(Pods.podField("POD_NAME", "metadata.name"));
-    }
-    return env;
-  }
-
-  private boolean publishesCapacity() {
-    return driver.facts().serves(ServedApi.STORAGE_CAPACITY);
+  /** Takes the snapshots of this node's volumes, so it elects no leader. */
+  private Container snapshotter() {
+    return new ContainerBuilder()
+        .withName("external-snapshotter")
+        .withImage(
+            driver
+                .settings()
+                .snapshotterImage()
+                .orElseGet(() -> driver.release(Sidecar.SNAPSHOTTER).image()))
+        .withImagePullPolicy(driver.pullPolicy())
+        .withArgs(
+            driver.verbosity(),
+            CSI_ADDRESS,
+            "--node-deployment=true",
+            // a snapshot is a full copy
+            "--timeout=5m")
+        .withEnv(Pods.podField("NODE_NAME", "spec.nodeName"))
+        .withSecurityContext(Pods.readOnlyRootFilesystem())
+        .withResources(driver.sizing().provisioner())
+        .withVolumeMounts(Pods.mount("socket-dir", "/csi"))
+        .build();
   }
 
   private List<Volume> volumes() {

@@ -9,21 +9,25 @@ import io.pmemcsi.operator.facts.ServedApi;
 import io.pmemcsi.operator.objects.Rbac;
 import io.pmemcsi.operator.objects.Sidecar;
 import io.pmemcsi.operator.objects.SidecarRelease;
+import io.pmemcsi.operator.pmemdriver.NodePods.Provisioning;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The permissions of the pods on the nodes: only the provisioner in them talks to the API server.
- * It needs no leases (a provisioner per node elects no leader), no snapshots and no secrets.
+ * The permissions of the sidecars, and of a driver that removes the startup taint: nothing else in
+ * the pods on the nodes talks to the API server. The provisioner, wherever it runs, needs no leases
+ * (neither one per node nor the only one elects a leader) and no secrets.
  */
 public final class NodeRbac {
 
   private static final String STORAGE = "storage.k8s.io";
 
   private final PmemModel driver;
+  private final Provisioning provisioning;
 
-  public NodeRbac(PmemModel driver) {
+  public NodeRbac(PmemModel driver, Provisioning provisioning) {
     this.driver = driver;
+    this.provisioning = provisioning;
   }
 
   public List<HasMetadata> objects() {
@@ -46,14 +50,93 @@ public final class NodeRbac {
             names.provisionerClusterRole(),
             driver.facts().namespace(),
             names.nodeAccount()));
+    switch (provisioning) {
+      case ON_EACH_NODE -> objects.addAll(onEachNode());
+      case CENTRAL ->
+          objects.add(Rbac.account(driver.namespaced(names.unprivilegedNodeAccount(), labels)));
+    }
     if (driver.facts().serves(ServedApi.OPENSHIFT_SECURITY)) {
       objects.add(
           Rbac.bindingToClusterRole(
               driver.namespaced(names.openshiftRoleBinding(), labels),
               "system:openshift:scc:privileged",
-              List.of(names.nodeAccount(), names.nodeSetup())));
+              switch (provisioning) {
+                case ON_EACH_NODE -> List.of(names.nodeAccount(), names.nodeSetup());
+                case CENTRAL -> List.of(names.unprivilegedNodeAccount());
+              }));
     }
     return objects;
+  }
+
+  /** What a driver with a central controller does not need. */
+  private List<HasMetadata> onEachNode() {
+    var names = driver.names();
+    var labels = driver.labels().of(Component.NODE);
+    var objects = new ArrayList<HasMetadata>();
+    if (driver.isExpandable()) {
+      objects.addAll(ofResizer());
+    }
+    if (driver.takesSnapshots()) {
+      objects.add(
+          Rbac.clusterRole(
+              PmemModel.clusterWide(names.snapshotterClusterRole(), labels), snapshotterRules()));
+      objects.add(
+          Rbac.clusterBinding(
+              PmemModel.clusterWide(names.snapshotterClusterRoleBinding(), labels),
+              names.snapshotterClusterRole(),
+              driver.facts().namespace(),
+              names.nodeAccount()));
+    }
+    if (driver.removesStartupTaint()) {
+      objects.add(
+          Rbac.clusterRole(
+              PmemModel.clusterWide(names.startupTaintClusterRole(), labels),
+              List.of(rule("", "nodes", "get,patch"), rule(STORAGE, "csinodes", "get"))));
+      objects.add(
+          Rbac.clusterBinding(
+              PmemModel.clusterWide(names.startupTaintClusterRoleBinding(), labels),
+              names.startupTaintClusterRole(),
+              driver.facts().namespace(),
+              names.nodeAccount()));
+    }
+    return objects;
+  }
+
+  private List<HasMetadata> ofResizer() {
+    var names = driver.names();
+    var labels = driver.labels().of(Component.NODE);
+    return List.of(
+        Rbac.role(
+            driver.namespaced(names.resizerRole(), labels),
+            List.of(rule("coordination.k8s.io", "leases", READ + ",create,update,patch,delete"))),
+        Rbac.binding(
+            driver.namespaced(names.resizerRoleBinding(), labels),
+            names.resizerRole(),
+            List.of(names.nodeAccount())),
+        Rbac.clusterRole(PmemModel.clusterWide(names.resizerClusterRole(), labels), resizerRules()),
+        Rbac.clusterBinding(
+            PmemModel.clusterWide(names.resizerClusterRoleBinding(), labels),
+            names.resizerClusterRole(),
+            driver.facts().namespace(),
+            names.nodeAccount()));
+  }
+
+  private List<PolicyRule> resizerRules() {
+    SidecarRelease release = driver.release(Sidecar.RESIZER);
+    var rules = new ArrayList<>(release.rules());
+    // only a resizer that handles volumes in use reads pods
+    rules.replaceAll(rule -> Rbac.without(rule, "pods"));
+    rules.add(rule("", "events", "list,watch,create,update,patch"));
+    rules.addAll(release.laterRules());
+    return rules;
+  }
+
+  private List<PolicyRule> snapshotterRules() {
+    var rules = new ArrayList<>(driver.release(Sidecar.SNAPSHOTTER).rules());
+    // the provisioner reads what a claim is to be restored from
+    rules.add(rule("snapshot.storage.k8s.io", "volumesnapshots", "get,list"));
+    rules.add(rule("", "events", "list,watch,create,update,patch"));
+    return rules;
   }
 
   private List<PolicyRule> namespaceRules() {

@@ -58,7 +58,7 @@ public final class NodeSetup {
             new LabelSelectorBuilder()
                 .withMatchLabels(driver.labels().selector(Component.NODE_SETUP))
                 .build())
-        .withTemplate(template())
+        .withTemplate(PodCustomizer.onNodes(driver, template()))
         .build();
   }
 

@@ -21,7 +21,7 @@ public final class NodeSharing {
   }
 
   /**
-   * The condition.
+   * {@code NodesExclusive}: false while another driver selects the same nodes.
    *
    * @param peers the node selectors of other resources, by name
    * @param nodes the labels of all nodes, by name

@@ -5,6 +5,7 @@ import static io.pmemcsi.operator.pmemdriver.PmemCondition.DELETION_HELD;
 import static io.pmemcsi.operator.pmemdriver.PmemCondition.DRIVER_DEPLOYED;
 
 import io.pmemcsi.api.pmem.DeploymentCondition;
+import io.pmemcsi.api.pmem.LostNode;
 import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
 import io.pmemcsi.api.pmem.UnpreparedNode;
 import io.pmemcsi.operator.controller.Problem;
@@ -22,6 +23,8 @@ import java.util.stream.Stream;
  * @param failure why the driver cannot be deployed, and what to do
  * @param conditions those that were observed; others stay as they are
  * @param components empty if they could not be observed
+ * @param lostNodes empty if they were not observed
+ * @param mode what the operator does with the objects
  */
 public record ObservedStatus(
     long generation,
@@ -29,8 +32,18 @@ public record ObservedStatus(
     List<DeploymentCondition> conditions,
     List<ComponentState> components,
     List<UnpreparedNode> unpreparedNodes,
-    Optional<Instant> certificateExpires)
+    Optional<List<LostNode>> lostNodes,
+    Optional<Instant> certificateExpires,
+    Mode mode)
     implements StatusUpdate<PmemCSIDeploymentStatus> {
+
+  /** What the operator does with the objects of a resource. */
+  enum Mode {
+    MANAGED,
+    UNMANAGED,
+    /** The resource was deleted. */
+    TERMINATING
+  }
 
   public ObservedStatus {
     conditions = List.copyOf(conditions);
@@ -46,11 +59,11 @@ public record ObservedStatus(
   /**
    * The status of a driver with or without a problem.
    *
-   * @param certificates conditions of the certificates
+   * @param decided conditions that were known when the driver was deployed
    */
   public static ObservedStatus of(
       long generation,
-      List<DeploymentCondition> certificates,
+      List<DeploymentCondition> decided,
       Optional<Instant> certificateExpires,
       RunningDriver running,
       Optional<Problem> problem) {
@@ -58,12 +71,29 @@ public record ObservedStatus(
     return new ObservedStatus(
         generation,
         failure,
-        Stream.of(certificates.stream(), deployed(problem), running.nodesExclusive().stream())
-            .flatMap(conditions -> conditions)
-            .toList(),
+        Stream.concat(decided.stream(), deployed(problem)).toList(),
         running.components(),
         running.unpreparedNodes(),
-        certificateExpires);
+        Optional.empty(),
+        certificateExpires,
+        Mode.MANAGED);
+  }
+
+  /** The status of a driver whose objects are left alone. */
+  static ObservedStatus unmanaged(
+      long generation,
+      Optional<Instant> certificateExpires,
+      Optional<DeploymentCondition> nodesExclusive,
+      RunningDriver running) {
+    return new ObservedStatus(
+        generation,
+        Optional.empty(),
+        nodesExclusive.stream().toList(),
+        running.components(),
+        running.unpreparedNodes(),
+        Optional.empty(),
+        certificateExpires,
+        Mode.UNMANAGED);
   }
 
   private static Stream<DeploymentCondition> deployed(Optional<Problem> problem) {
@@ -79,7 +109,7 @@ public record ObservedStatus(
         : Stream.of(notDeployed);
   }
 
-  /** The others pass by themselves. */
+  /** Other problems end without a change of the resource. */
   private static boolean isFailure(Problem problem) {
     return switch (problem.cause()) {
       case WAITING, CONTENDED -> false;
@@ -98,7 +128,33 @@ public record ObservedStatus(
 
   /** The same of a resource whose deletion is blocked. */
   public ObservedStatus held(Hold hold) {
-    return with(DELETION_HELD.isTrue(Hold.REASON, hold.message()));
+    return with(DELETION_HELD.isTrue(Hold.REASON, hold.message())).removing();
+  }
+
+  /** The same of a resource that was deleted. */
+  public ObservedStatus removing() {
+    return new ObservedStatus(
+        generation,
+        failure,
+        conditions,
+        components,
+        unpreparedNodes,
+        lostNodes,
+        certificateExpires,
+        Mode.TERMINATING);
+  }
+
+  /** With the nodes that do not exist any more. */
+  ObservedStatus withLost(LostNodes lost) {
+    return new ObservedStatus(
+        generation,
+        failure,
+        Stream.concat(conditions.stream(), LostNodes.condition(lost.report()).stream()).toList(),
+        components,
+        unpreparedNodes,
+        Optional.of(lost.report()),
+        certificateExpires,
+        mode);
   }
 
   /** With one more condition. */
@@ -109,7 +165,17 @@ public record ObservedStatus(
         Stream.concat(conditions.stream(), Stream.of(condition)).toList(),
         components,
         unpreparedNodes,
-        certificateExpires);
+        lostNodes,
+        certificateExpires,
+        mode);
+  }
+
+  /** What blocks the deletion, if so. */
+  Optional<String> deletionHeld() {
+    return conditions.stream()
+        .filter(condition -> condition.type().equals(DELETION_HELD.type()))
+        .map(condition -> String.valueOf(condition.message()))
+        .findFirst();
   }
 
   /** Why not all objects are applied, if so. */

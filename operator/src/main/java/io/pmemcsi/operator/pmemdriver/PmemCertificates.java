@@ -6,6 +6,7 @@ import static io.pmemcsi.operator.pmemdriver.PmemCondition.CERTS_VERIFIED;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
 import io.pmemcsi.api.MutatePods;
 import io.pmemcsi.api.pmem.DeploymentCondition;
 import io.pmemcsi.api.pmem.TLSMaterial;
@@ -17,6 +18,7 @@ import io.pmemcsi.operator.facts.ServedApi;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -31,8 +33,8 @@ import java.util.stream.Stream;
 public record PmemCertificates(
     PmemModel driver, TLSMaterial material, Optional<NodeController> nodeController, Instant now) {
 
-  private static final String READY = "Driver certificates are available.";
-  private static final String VERIFIED = "Driver certificates validated.";
+  static final String READY = "Driver certificates are available.";
+  static final String VERIFIED = "Driver certificates validated.";
   private static final String NOT_VERIFIED = "Driver certificates are not valid.";
   private static final String NOT_READY = "Driver certificates are not available.";
 
@@ -68,7 +70,33 @@ public record PmemCertificates(
           certificates, List.of(), List.of(), Optional.empty(), Optional.empty(), Optional.empty());
     }
 
-    private static Prepared notReady(String message) {
+    /**
+     * The same, while the API server still trusts the previous authority.
+     *
+     * @param webhook as it is now
+     */
+    public Prepared keepingTrust(Optional<MutatingWebhookConfiguration> webhook, Instant now) {
+      Optional<ControllerCertificates> trusting =
+          certificates.map(
+              found ->
+                  found
+                      .caBundle()
+                      .map(
+                          bundle ->
+                              found.trusting(ControllerServices.transition(bundle, webhook, now)))
+                      .orElse(found));
+      return new Prepared(
+          trusting,
+          secrets,
+          conditions,
+          failure,
+          expires,
+          Stream.of(due, trusting.flatMap(ControllerCertificates::previousTrustedUntil))
+              .flatMap(Optional::stream)
+              .min(Comparator.naturalOrder()));
+    }
+
+    static Prepared notReady(String message) {
       return failed(
           List.of(
               CERTS_READY.isFalse(NOT_READY, message), CERTS_VERIFIED.isFalse(NOT_READY, message)),
@@ -81,7 +109,7 @@ public record PmemCertificates(
      *
      * @param due when time alone will cure it
      */
-    private static Prepared notVerified(String message, Optional<Instant> due) {
+    static Prepared notVerified(String message, Optional<Instant> due) {
       return failed(
           List.of(
               CERTS_VERIFIED.isFalse(NOT_VERIFIED, message),
@@ -242,8 +270,9 @@ public record PmemCertificates(
             data(stored.apply(names().authoritySecret())),
             data(stored.apply(names().controllerSecret())),
             now);
+    ControllerCertificates issued = certificates.withBundle(decision.bundle());
     return prepared(
-        certificates.withBundle(decision.bundle()),
+        decision.begins().isPresent() ? issued.calledThrough(Optional.empty()) : issued,
         List.of(
             secret(names().authoritySecret(), "Opaque", decision.authoritySecret()),
             secret(names().controllerSecret(), "kubernetes.io/tls", decision.serverSecret())),

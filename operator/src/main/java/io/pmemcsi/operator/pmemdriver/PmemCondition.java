@@ -1,5 +1,8 @@
 package io.pmemcsi.operator.pmemdriver;
 
+import static io.pmemcsi.api.StandardCondition.FALSE;
+import static io.pmemcsi.api.StandardCondition.TRUE;
+
 import io.pmemcsi.api.pmem.DeploymentCondition;
 import io.pmemcsi.operator.deletion.DeletionDecision.Hold;
 import java.util.Arrays;
@@ -12,6 +15,10 @@ public enum PmemCondition {
   DRIVER_DEPLOYED(DeploymentCondition.DRIVER_DEPLOYED, Lifetime.PERMANENT, Raises.NOTHING),
   /** False while another driver manages the memory of the same nodes. */
   NODES_EXCLUSIVE("NodesExclusive", Lifetime.PERMANENT, Raises.NOTHING),
+  /** While volumes are bound to nodes that do not exist any more. */
+  NODES_LOST("NodesLost", Lifetime.WHILE_OBSERVED, Raises.WHEN_NEW),
+  /** While snapshot classes are desired in a cluster that cannot have them. */
+  SNAPSHOT_CLASSES_MISSING("SnapshotClassesMissing", Lifetime.WHILE_TRUE, Raises.WHEN_NEW),
   /** While volumes block the deletion. */
   DELETION_HELD(Hold.CONDITION, Lifetime.WHILE_TRUE, Raises.WHEN_NEW),
   /** While another controller keeps changing objects of the driver. */
@@ -22,6 +29,8 @@ public enum PmemCondition {
     PERMANENT,
     /** Until the resource names no certificates any more. */
     WHILE_NAMED,
+    /** Until the search for lost nodes finds none. */
+    WHILE_OBSERVED,
     WHILE_TRUE
   }
 
@@ -30,12 +39,9 @@ public enum PmemCondition {
     NOTHING,
     /** Its type is the reason of the event. */
     WHEN_NEW,
-    /** Where the driver runs despite of it: else the phase raises one. */
+    /** If the driver runs despite it; otherwise the phase raises one. */
     WHEN_FALSE
   }
-
-  static final String TRUE = "True";
-  static final String FALSE = "False";
 
   private final String type;
   private final Lifetime lifetime;
@@ -73,18 +79,18 @@ public enum PmemCondition {
   }
 
   DeploymentCondition isTrue(String reason) {
-    return new DeploymentCondition(type, TRUE, reason, null, null);
+    return new DeploymentCondition(type, TRUE, reason, null);
   }
 
   DeploymentCondition isTrue(String reason, String message) {
-    return new DeploymentCondition(type, TRUE, reason, message, null);
+    return new DeploymentCondition(type, TRUE, reason, message);
   }
 
   DeploymentCondition isFalse(String reason) {
-    return new DeploymentCondition(type, FALSE, reason, null, null);
+    return new DeploymentCondition(type, FALSE, reason, null);
   }
 
   DeploymentCondition isFalse(String reason, String message) {
-    return new DeploymentCondition(type, FALSE, reason, message, null);
+    return new DeploymentCondition(type, FALSE, reason, message);
   }
 }

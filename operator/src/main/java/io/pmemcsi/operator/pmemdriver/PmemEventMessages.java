@@ -3,6 +3,7 @@ package io.pmemcsi.operator.pmemdriver;
 import static io.pmemcsi.api.pmem.PmemCSIDeploymentStatus.PHASE_FAILED;
 import static io.pmemcsi.api.pmem.PmemCSIDeploymentStatus.PHASE_NEW;
 import static io.pmemcsi.api.pmem.PmemCSIDeploymentStatus.PHASE_RUNNING;
+import static io.pmemcsi.api.pmem.PmemCSIDeploymentStatus.PHASE_UNMANAGED;
 
 import io.pmemcsi.api.pmem.DeploymentCondition;
 import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
@@ -27,6 +28,10 @@ final class PmemEventMessages {
     }
     if (next.phaseOrNew().equals(PHASE_RUNNING) && !samePhase) {
       result.add(EventMessage.normal("Running", "Driver deployment successful"));
+    }
+    if (next.phaseOrNew().equals(PHASE_UNMANAGED) && !samePhase) {
+      result.add(
+          EventMessage.normal("Unmanaged", "The objects of the driver are left alone from now on"));
     }
     if (failed && !(samePhase && sameReason)) {
       result.add(EventMessage.warning("Failed", String.valueOf(next.reason())));

@@ -23,6 +23,11 @@ public record PmemNames(DriverName driver, String prefix) {
     return name("controller");
   }
 
+  /** Of the pods on the nodes where the controller has the provisioner. */
+  public String unprivilegedNodeAccount() {
+    return name("node");
+  }
+
   public String provisionerRole() {
     return name("external-provisioner-cfg");
   }
@@ -37,6 +42,48 @@ public record PmemNames(DriverName driver, String prefix) {
 
   public String provisionerClusterRoleBinding() {
     return name("csi-provisioner-role");
+  }
+
+  public String resizerRole() {
+    return name("external-resizer-cfg");
+  }
+
+  public String resizerRoleBinding() {
+    return name("csi-resizer-role-cfg");
+  }
+
+  public String resizerClusterRole() {
+    return name("external-resizer-runner");
+  }
+
+  public String resizerClusterRoleBinding() {
+    return name("csi-resizer-role");
+  }
+
+  /** The lease for which the resizers compete; their program gives it this name. */
+  public String resizerLease() {
+    return "external-resizer-" + driver.hyphenated();
+  }
+
+  public String snapshotterClusterRole() {
+    return name("external-snapshotter-runner");
+  }
+
+  public String snapshotterClusterRoleBinding() {
+    return name("csi-snapshotter-role");
+  }
+
+  public String startupTaintClusterRole() {
+    return name("startup-taint-runner");
+  }
+
+  public String startupTaintClusterRoleBinding() {
+    return name("startup-taint-role");
+  }
+
+  /** The key of the taint that the driver removes from its node. */
+  public String startupTaint() {
+    return driver.startupTaint();
   }
 
   public String nodeDaemonSet() {
@@ -76,6 +123,20 @@ public record PmemNames(DriverName driver, String prefix) {
     return name("controller-ca");
   }
 
+  /** The certificate with which the central controller serves and calls the nodes. */
+  public String registrySecret() {
+    return name("registry-secrets");
+  }
+
+  /** The certificate that all nodes of a central controller share. */
+  public String nodeSecret() {
+    return name("node-secrets");
+  }
+
+  public String metricsService() {
+    return name("metrics");
+  }
+
   /** Filled by OpenShift's own certificate authority. */
   public String openshiftSecret() {
     return name("webhook-openshift");
@@ -103,6 +164,11 @@ public record PmemNames(DriverName driver, String prefix) {
 
   public String nodeSetupClusterRoleBinding() {
     return name("node-setup-role");
+  }
+
+  /** The admission policy for the pods on the nodes, and its binding. */
+  public String nodePolicy() {
+    return name("node-policy");
   }
 
   public String openshiftRoleBinding() {

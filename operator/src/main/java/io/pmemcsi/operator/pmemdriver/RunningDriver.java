@@ -1,24 +1,20 @@
 package io.pmemcsi.operator.pmemdriver;
 
-import io.pmemcsi.api.pmem.DeploymentCondition;
 import io.pmemcsi.api.pmem.DriverComponent;
 import io.pmemcsi.api.pmem.UnpreparedNode;
-import io.pmemcsi.operator.controller.RequeuePeriods;
+import io.pmemcsi.operator.facts.RequeuePeriods;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.SortedSet;
 
 /**
  * What runs of a driver.
  *
  * @param components empty if they could not be observed
  * @param unpreparedNodes on which the driver is ready but finds no memory
- * @param nodesExclusive whether another driver shares nodes, where that was ever so
  */
-public record RunningDriver(
-    List<ComponentState> components,
-    List<UnpreparedNode> unpreparedNodes,
-    Optional<DeploymentCondition> nodesExclusive) {
+public record RunningDriver(List<ComponentState> components, List<UnpreparedNode> unpreparedNodes) {
 
   public RunningDriver {
     components = List.copyOf(components);
@@ -34,7 +30,23 @@ public record RunningDriver(
   }
 
   RunningDriver with(List<UnpreparedNode> unprepared) {
-    return new RunningDriver(components, unprepared, nodesExclusive);
+    return new RunningDriver(components, unprepared);
+  }
+
+  /** The same of a driver that cannot be used on some nodes although its pods are ready. */
+  RunningDriver notRegisteredOn(SortedSet<String> nodes) {
+    return withNodes(ComponentState.notRegisteredOn(nodes));
+  }
+
+  /** The same of a driver that cannot create volumes on some nodes. */
+  RunningDriver notRegisteredWithController(SortedSet<String> nodes) {
+    return withNodes(ComponentState.notRegisteredWithController(nodes));
+  }
+
+  private RunningDriver withNodes(ComponentState state) {
+    return new RunningDriver(
+        components.stream().map(one -> one.is(DriverComponent.NODE) ? state : one).toList(),
+        unpreparedNodes);
   }
 
   /** When to observe again what no event reports. */

@@ -8,6 +8,7 @@ import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.base.error.UsageException;
 import java.nio.file.Files;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** The way to the API server. */
 public final class ApiAccess {
@@ -50,8 +51,9 @@ public final class ApiAccess {
    * in it are relative to its directory. A pipe can be read only once.
    */
   private static Config config(KubeconfigContent kubeconfig) {
+    @Nullable String context = kubeconfig.context().orElse(null);
     return Files.isRegularFile(kubeconfig.file())
-        ? Config.fromKubeconfig(kubeconfig.file().toFile())
+        ? Config.fromKubeconfig(context, kubeconfig.file().toFile())
         : Config.fromKubeconfig(kubeconfig.text());
   }
 }

@@ -6,6 +6,7 @@ import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import io.pmemcsi.api.WrongType;
 import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.base.error.Reason;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -33,13 +34,22 @@ final class FatalErrorHandler {
     closing.set(true);
   }
 
-  void leaseLost(String name, String namespace) {
+  /**
+   * Another replica may lead by now.
+   *
+   * @param leader the one that does, if that is known
+   */
+  void leaseLost(String name, String namespace, Optional<String> leader) {
     report(
         new FatalException(
-            ("the lease %s in namespace %s is lost, and another replica leads: this one ends at"
-                    + " once, to be restarted; where that happens often, the API server or this"
-                    + " machine is too slow")
-                .formatted(name, namespace)));
+            ("the lease %s in namespace %s is lost%s: this one ends at once, to be restarted; where"
+                    + " that happens often, the API server or this machine is too slow")
+                .formatted(
+                    name,
+                    namespace,
+                    leader
+                        .map(", and another replica leads, %s"::formatted)
+                        .orElse(", because it was not renewed in time"))));
   }
 
   /** Its cache would stay as it is, and the operator would act on an outdated state. */
@@ -54,7 +64,7 @@ final class FatalErrorHandler {
     }
   }
 
-  private void report(FatalException failure) {
+  void report(FatalException failure) {
     if (!closing.get()) {
       end.accept(failure);
     }

@@ -3,7 +3,9 @@ package io.pmemcsi.operator.runtime;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.extended.leaderelection.LeaderCallbacks;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,6 +23,7 @@ final class LeaderLease {
   private final Runnable onLeading;
   private final FatalErrorHandler fatal;
   private final AtomicBoolean leading = new AtomicBoolean();
+  private volatile String leader = "";
 
   /**
    * The lease in a namespace.
@@ -42,8 +45,20 @@ final class LeaderLease {
   LeaderCallbacks callbacks() {
     return new LeaderCallbacks(
         this::won,
-        () -> fatal.leaseLost(OperatorProgram.LEASE, namespace),
-        leader -> LOG.atInfo().addKeyValue("leader", leader).log("New leader."));
+        () ->
+            fatal.leaseLost(
+                OperatorProgram.LEASE,
+                namespace,
+                Optional.of(leader).filter(name -> !name.isEmpty() && !name.equals(identity))),
+        this::observe);
+  }
+
+  /** Called before the lease is lost; a released lease has no holder. */
+  private void observe(@Nullable String holder) {
+    if (holder != null && !holder.isEmpty()) {
+      leader = holder;
+      LOG.atInfo().addKeyValue("leader", holder).log("New leader.");
+    }
   }
 
   void release(KubernetesClient client) {

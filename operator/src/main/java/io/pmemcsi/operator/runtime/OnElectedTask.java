@@ -1,5 +1,6 @@
 package io.pmemcsi.operator.runtime;
 
+import io.pmemcsi.base.error.Reason;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -41,7 +42,10 @@ final class OnElectedTask implements AutoCloseable {
         return;
       } catch (RuntimeException e) {
         if (!isClosed()) {
-          LOG.atWarn().addKeyValue("task", title).setCause(e).log("Failed, and is retried.");
+          LOG.atWarn()
+              .addKeyValue("task", title)
+              .addKeyValue("cause", Reason.of(e))
+              .log("Failed, and is retried.");
           sleep(pause);
           Duration longer = pause.multipliedBy(2);
           pause = longer.compareTo(LONGEST_PAUSE) < 0 ? longer : LONGEST_PAUSE;

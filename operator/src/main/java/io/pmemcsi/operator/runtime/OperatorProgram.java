@@ -1,32 +1,21 @@
 package io.pmemcsi.operator.runtime;
 
-import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.fabric8.kubernetes.client.CustomResource;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.javaoperatorsdk.operator.Operator;
-import io.javaoperatorsdk.operator.OperatorException;
 import io.javaoperatorsdk.operator.api.config.ConfigurationServiceOverrider;
 import io.javaoperatorsdk.operator.api.config.LeaderElectionConfigurationBuilder;
-import io.javaoperatorsdk.operator.api.config.ResolvedControllerConfiguration;
-import io.javaoperatorsdk.operator.api.config.informer.InformerConfiguration;
 import io.javaoperatorsdk.operator.api.monitoring.AggregatedMetrics;
 import io.javaoperatorsdk.operator.api.monitoring.Metrics;
-import io.javaoperatorsdk.operator.processing.event.rate.LinearRateLimiter;
-import io.javaoperatorsdk.operator.processing.retry.GenericRetry;
 import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.base.http.HttpEndpoint;
 import io.pmemcsi.base.http.ListenAddress;
 import io.pmemcsi.base.http.Page;
 import io.pmemcsi.base.http.Pages;
+import io.pmemcsi.base.http.RuntimeMetrics;
 import io.pmemcsi.base.version.Version;
-import io.pmemcsi.operator.apply.CompactStore;
 import io.pmemcsi.operator.controller.CleanupListener;
-import io.pmemcsi.operator.controller.DriverKind;
-import io.pmemcsi.operator.controller.DriverReconciler;
 import io.pmemcsi.operator.controller.EventWriter;
-import io.pmemcsi.operator.controller.KindTraits;
-import io.pmemcsi.operator.controller.Plan;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.ClusterProbe;
 import io.pmemcsi.operator.facts.KnownFacts;
@@ -35,13 +24,11 @@ import io.pmemcsi.operator.facts.Refusal;
 import io.pmemcsi.operator.kinds.Kinds;
 import io.pmemcsi.operator.kinds.template.OperatorConfig;
 import io.pmemcsi.operator.metrics.OperatorMetrics;
-import io.pmemcsi.operator.metrics.OutcomeListener;
 import io.pmemcsi.operator.rollout.draining.NodeUpdates;
 import io.pmemcsi.operator.usage.ApiUsage;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -49,6 +36,7 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -65,90 +53,65 @@ public final class OperatorProgram implements AutoCloseable {
   private static final String COMPONENT = "pmem-csi-operator";
   private static final String METRICS = "/metrics";
   private static final int WORKERS = 8;
-  private static final Duration MAX_INTERVAL = Duration.ofMinutes(10);
 
-  private final Operator operator;
+  private final KindControllers controllers;
   private final ExecutorService workers;
   private final KubernetesClient client;
-  private final boolean ownClient;
   private final FatalErrorHandler fatal;
   private final LeaderLease lease;
   private final OnElectedTask sweep;
   private final Optional<ConfigFile> config;
+  private @Nullable CertificateWatch certificates;
   private @Nullable HttpEndpoint endpoint;
 
+  private final OperatorMetrics metrics;
+
   private OperatorProgram(
-      Operator operator,
+      KindControllers controllers,
       ExecutorService workers,
       KubernetesClient client,
-      boolean ownClient,
       FatalErrorHandler fatal,
       LeaderLease lease,
       OnElectedTask sweep,
-      Optional<ConfigFile> config) {
+      Optional<ConfigFile> config,
+      OperatorMetrics metrics) {
+    this.metrics = metrics;
     this.fatal = fatal;
     this.lease = lease;
     this.sweep = sweep;
     this.config = config;
-    this.operator = operator;
+    this.controllers = controllers;
     this.workers = workers;
     this.client = client;
-    this.ownClient = ownClient;
   }
 
   /**
-   * Starts with a client of its own; returns once every cache is filled.
+   * Starts with a client, which stays open when the operator is closed; returns once every cache is
+   * filled.
    *
    * @param end what to do when the operator, once started, cannot go on: nothing in this process
    *     may write to the cluster any more
    */
   public static OperatorProgram start(
-      OperatorOptions options, Map<String, String> environment, Consumer<FatalException> end) {
-    return start(
-        ApiAccess.client(options.kubeconfig()),
-        true,
-        options,
-        environment,
-        Clock.systemUTC(),
-        RetryPolicy.DEFAULT,
-        end);
+      KubernetesClient client,
+      OperatorOptions options,
+      Map<String, String> environment,
+      Consumer<FatalException> end) {
+    return start(client, options, environment, Clock.systemUTC(), RetryPolicy.DEFAULT, end);
   }
 
-  /**
-   * Starts with a given client, which stays open when the operator is closed. Where it cannot go
-   * on, the process ends at once.
-   */
+  /** Metrics that other parts of the program count in as well. */
+  public OperatorMetrics metrics() {
+    return metrics;
+  }
+
+  /** The same with a clock. Where it cannot go on, the process ends at once. */
   public static OperatorProgram start(
       KubernetesClient client,
       OperatorOptions options,
       Map<String, String> environment,
       Clock clock) {
     return start(client, options, environment, clock, RetryPolicy.DEFAULT);
-  }
-
-  /**
-   * How soon a resource is reconciled again.
-   *
-   * @param retry after a failure
-   * @param perSecond for each resource: another controller that causes drift after each repair must
-   *     not keep the operator busy
-   */
-  public record RetryPolicy(Supplier<GenericRetry> retry, int perSecond) {
-
-    public static final RetryPolicy DEFAULT =
-        new RetryPolicy(
-            () ->
-                new GenericRetry()
-                    .setInitialInterval(200)
-                    .setIntervalMultiplier(1.6)
-                    .setMaxInterval(30_000)
-                    .setMaxAttempts(-1),
-            20);
-
-    /** Counted by half seconds: drift must be reverted within one even under load. */
-    private LinearRateLimiter limiter() {
-      return new LinearRateLimiter(Duration.ofMillis(500), Math.ceilDiv(perSecond, 2));
-    }
   }
 
   /** The same with another retry policy. */
@@ -160,7 +123,6 @@ public final class OperatorProgram implements AutoCloseable {
       RetryPolicy retries) {
     return start(
         client,
-        false,
         options,
         environment,
         clock,
@@ -173,7 +135,6 @@ public final class OperatorProgram implements AutoCloseable {
 
   private static OperatorProgram start(
       KubernetesClient client,
-      boolean ownClient,
       OperatorOptions options,
       Map<String, String> environment,
       Clock clock,
@@ -183,7 +144,7 @@ public final class OperatorProgram implements AutoCloseable {
     Optional<ConfigFile> config = options.config().map(ConfigFile::new);
     var pod = new OwnPod(environment);
     String namespace = pod.namespace();
-    String image = options.image().orElseGet(() -> pod.image(client, namespace));
+    Optional<String> image = options.image().or(() -> pod.image(client, namespace));
     KnownFacts facts = facts(client, namespace, image, clock);
     Supplier<OperatorConfig> settings =
         config.<Supplier<OperatorConfig>>map(file -> file).orElse(() -> OperatorConfig.DEFAULT);
@@ -192,16 +153,21 @@ public final class OperatorProgram implements AutoCloseable {
         Kinds.of(namespace, facts, settings, new ApiUsage(client, clock), nodeUpdates, clock);
     var registry = new PrometheusRegistry();
     Version.register(registry);
+    RuntimeMetrics.register(registry);
     var metrics = new OperatorMetrics(registry, COMPONENT);
     ExecutorService workers =
         Executors.newFixedThreadPool(WORKERS, Thread.ofVirtual().name("reconcile-", 0).factory());
     var sweep = new OnElectedTask("release nodes of lost resources", nodeUpdates::releaseOrphans);
     var fatal = new FatalErrorHandler(end);
+    var started = new AtomicReference<KindControllers>();
     var lease =
         new LeaderLease(
             namespace,
             pod.name().orElse(COMPONENT) + "-" + UUID.randomUUID().toString().substring(0, 8),
-            sweep::begin,
+            () -> {
+              started.get().beginProcessing();
+              sweep.begin();
+            },
             fatal);
     var cleanups = new CleanupListener();
     var operator =
@@ -215,67 +181,36 @@ public final class OperatorProgram implements AutoCloseable {
                     fatal,
                     options.leaderElection() ? Optional.of(lease) : Optional.empty(),
                     namespace));
-    var events = new EventWriter(client, COMPONENT, clock);
-    var reconcilers = new ArrayList<DriverReconciler<?, ?, ?, ?, ?>>();
-    for (DriverKind<?, ?, ?, ?, ?> kind : kinds.all()) {
-      reconcilers.add(
-          register(kind, kinds, operator, events, metrics, cleanups, client, clock, retries));
-    }
+    var factory =
+        new ControllerFactory(
+            kinds,
+            operator,
+            client,
+            new EventWriter(client, COMPONENT, clock),
+            metrics,
+            cleanups,
+            retries,
+            clock);
+    var controllers =
+        new KindControllers(
+            operator,
+            kinds.all(),
+            new ClusterProbe(client),
+            (kind, late) -> factory.create(kind, type -> started.get().isServed(type), late),
+            !options.leaderElection(),
+            fatal);
+    started.set(controllers);
     var program =
-        new OperatorProgram(operator, workers, client, ownClient, fatal, lease, sweep, config);
-    var liveness = new Liveness(clock, program::watches, metrics::queued, metrics::finished);
+        new OperatorProgram(controllers, workers, client, fatal, lease, sweep, config, metrics);
+    var liveness = new Liveness(clock, controllers::watches, metrics::queued, metrics::finished);
     program.run(options.metrics(), registry, facts.get(), liveness::problem);
     if (!options.leaderElection()) {
       sweep.begin();
     }
-    config.ifPresent(
-        file -> file.onChange(() -> reconcilers.forEach(DriverReconciler::requeueAll)));
+    config.ifPresent(file -> file.onChange(controllers::requeueAll));
+    program.certificates =
+        CertificateWatch.start(options.kubeconfig(), client.getConfiguration(), fatal);
     return program;
-  }
-
-  /** JOSDK calls the reconciler for deletions, too: see {@link DriverReconciler}. */
-  public static <R extends CustomResource<?, S>, S, O, P extends Plan<R>, W>
-      DriverReconciler<R, S, O, P, W> register(
-          DriverKind<R, S, O, P, W> kind,
-          Kinds kinds,
-          Operator operator,
-          EventWriter events,
-          OutcomeListener listener,
-          CleanupListener cleanups,
-          KubernetesClient client,
-          Clock clock,
-          RetryPolicy retries) {
-    KindTraits<R> traits = kind.traits();
-    var reconciler = new DriverReconciler<>(kind, kinds.ownershipLabels(), events, listener, clock);
-    cleanups.listen(traits.kind(), reconciler::onCleanupDone);
-    // JOSDK derives a configuration from type arguments of a class, which a generic one has not
-    operator.register(
-        reconciler,
-        new ResolvedControllerConfiguration<>(
-            traits.controllerName(),
-            true,
-            reconciler.getClass().getName(),
-            retries.retry().get(),
-            retries.limiter(),
-            MAX_INTERVAL,
-            null,
-            Map.of(),
-            traits.fieldManager(),
-            operator.getConfigurationService(),
-            informer(traits, client),
-            true,
-            null));
-    return reconciler;
-  }
-
-  private static <R extends HasMetadata> InformerConfiguration<R> informer(
-      KindTraits<R> traits, KubernetesClient client) {
-    var informer = InformerConfiguration.builder(traits.type());
-    if (traits.owned().compact()) {
-      informer.withItemStore(
-          new CompactStore<>(traits.type(), client.getKubernetesSerialization()));
-    }
-    return informer.buildForController();
   }
 
   private static void configure(
@@ -313,14 +248,7 @@ public final class OperatorProgram implements AutoCloseable {
     try {
       address.ifPresent(
           where -> endpoint = HttpEndpoint.start(where, METRICS, pages(registry, problem)));
-      operator.start();
-    } catch (OperatorException e) {
-      close();
-      throw new FatalException(
-          "cannot watch the cluster: %s; are the CRDs of deploy/crd installed and may this account"
-                  .formatted(StartFailure.reason(e))
-              + " read what deploy/operator/pmem-csi-operator.yaml allows?",
-          e);
+      controllers.start();
     } catch (RuntimeException e) {
       close();
       throw e;
@@ -329,7 +257,7 @@ public final class OperatorProgram implements AutoCloseable {
         .addKeyValue("version", Version.current())
         .addKeyValue("kubernetes", facts.version())
         .addKeyValue("namespace", facts.namespace())
-        .addKeyValue("image", facts.defaultImage())
+        .addKeyValue("image", facts.defaultImage().orElse("none"))
         .log("PMEM-CSI operator started.");
   }
 
@@ -343,15 +271,15 @@ public final class OperatorProgram implements AutoCloseable {
     fatal.closing();
     sweep.close();
     config.ifPresent(ConfigFile::close);
-    operator.stop();
+    if (certificates != null) {
+      certificates.close();
+    }
+    controllers.close();
     lease.release(client);
     if (endpoint != null) {
       endpoint.close();
     }
     workers.shutdownNow();
-    if (ownClient) {
-      client.close();
-    }
     LOG.atInfo().log("PMEM-CSI operator stopped.");
   }
 
@@ -363,20 +291,19 @@ public final class OperatorProgram implements AutoCloseable {
   }
 
   private Optional<String> notReady() {
-    return watches()
-        ? config
-            .flatMap(ConfigFile::problem)
-            .map("the configuration file is wrong, that from before is used: "::concat)
+    return controllers.watches()
+        ? controllers
+            .problem()
+            .or(
+                () ->
+                    config
+                        .flatMap(ConfigFile::problem)
+                        .map("the configuration file is wrong, that from before is used: "::concat))
         : Optional.of("caches are not filled");
   }
 
-  private boolean watches() {
-    return operator.getRuntimeInfo().isStarted()
-        && operator.getRuntimeInfo().allEventSourcesAreHealthy();
-  }
-
   private static KnownFacts facts(
-      KubernetesClient client, String namespace, String image, Clock clock) {
+      KubernetesClient client, String namespace, Optional<String> image, Clock clock) {
     try {
       var probe = new ClusterProbe(client);
       return new KnownFacts(() -> probe.facts(namespace, image), clock);

@@ -1,7 +1,8 @@
 /**
  * The running operator: the program with its client, leader election, liveness, metrics endpoint
- * and configuration file. It iterates over {@link io.pmemcsi.operator.kinds.Kinds} and knows no
- * kind by name. Start reading with {@link io.pmemcsi.operator.runtime.OperatorProgram}.
+ * and configuration file. It iterates over {@link io.pmemcsi.operator.kinds.Kinds}; of a single
+ * kind it knows only what is in the configuration file ({@code OperatorConfig}). Start reading with
+ * {@link io.pmemcsi.operator.runtime.OperatorProgram}.
  */
 @NullMarked
 package io.pmemcsi.operator.runtime;

@@ -13,7 +13,6 @@ public record SampledCount(int count, List<String> examples) {
   /** Enough to know where to start; a status must stay small. */
   public static final int MAX_EXAMPLES = 5;
 
-  /** No object. */
   public static final SampledCount NONE = new SampledCount(0, List.of());
 
   public SampledCount {

@@ -1,6 +1,7 @@
 /**
- * YAML that users write, read in one way wherever they write it. Start with {@link
- * io.pmemcsi.operator.yaml.YamlText}.
+ * YAML that users write, read in one way wherever they write it ({@link
+ * io.pmemcsi.operator.yaml.YamlText}), and YAML for users ({@link
+ * io.pmemcsi.operator.yaml.YamlWriter}).
  */
 @NullMarked
 package io.pmemcsi.operator.yaml;

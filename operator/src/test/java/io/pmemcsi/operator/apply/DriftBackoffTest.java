@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
+import io.pmemcsi.operator.facts.RequeuePeriods;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -44,7 +45,7 @@ class DriftBackoffTest {
     assertThat(backoff.contentions(OWNER))
         .containsExactly(new DriftBackoff.Contention(ObjectRef.of(OBJECT), List.of("other")));
 
-    now = now.plus(DriftBackoff.INTERVAL);
+    now = now.plus(RequeuePeriods.DEFAULT.contended());
 
     assertThat(history().inBackoff(OBJECT)).isFalse();
     history().reverted(OBJECT, List.of("other"));
@@ -59,7 +60,7 @@ class DriftBackoffTest {
     history().observed(OBJECT);
     assertThat(backoff.contentions(OWNER)).hasSize(1);
 
-    now = now.plus(DriftBackoff.INTERVAL);
+    now = now.plus(RequeuePeriods.DEFAULT.contended());
     history().observed(OBJECT);
     assertThat(backoff.contentions(OWNER)).isEmpty();
   }

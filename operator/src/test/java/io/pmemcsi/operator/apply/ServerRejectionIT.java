@@ -67,6 +67,19 @@ class ServerRejectionIT {
         .isInstanceOf(RefusedObjectException.class);
   }
 
+  /** Its version may be older than the field. */
+  @Test
+  void fieldThatTheServerDoesNotHaveIsRefused(Sandbox sandbox) {
+    String yaml =
+        DAEMON_SET
+            .formatted("a", "driver")
+            .replace("spec: {containers", "spec: {newer: 1, containers");
+
+    assertThat(rejection(read(yaml, sandbox), sandbox.client()))
+        .isInstanceOf(RefusedObjectException.class)
+        .hasMessageContaining(".spec.template.spec.newer: field not declared in schema");
+  }
+
   private static HasMetadata read(String yaml, Sandbox sandbox) {
     HasMetadata object = sandbox.client().getKubernetesSerialization().unmarshal(yaml);
     object.getMetadata().setNamespace(sandbox.namespace());

@@ -144,31 +144,31 @@ class RenewalPlanTest {
   @Test
   void nextCAFollowsAnExpiredOne() {
     var first = plan.decide(Map.of(), Map.of(), START);
-    var announced =
+    var distributed =
         plan.decide(first.authoritySecret(), first.serverSecret(), START.plus(Duration.ofDays(89)));
     Instant late = START.plus(Duration.ofDays(91));
 
-    var back = plan.decide(announced.authoritySecret(), announced.serverSecret(), late);
+    var back = plan.decide(distributed.authoritySecret(), distributed.serverSecret(), late);
 
     assertThat(back.authoritySecret())
         .containsEntry(
-            "ca.crt", Objects.requireNonNull(announced.authoritySecret().get("next-ca.crt")));
+            "ca.crt", Objects.requireNonNull(distributed.authoritySecret().get("next-ca.crt")));
     assertThat(back.due()).isAfter(late);
     assertTrusted(
         TlsFiles.of("s", back.serverSecret()),
-        TlsFiles.of("s", announced.serverSecret()).authority(),
+        TlsFiles.of("s", distributed.serverSecret()).authority(),
         late);
   }
 
   @Test
   void everythingIsNewWhenTheNextCAExpiredToo() {
     var first = plan.decide(Map.of(), Map.of(), START);
-    var announced =
+    var distributed =
         plan.decide(first.authoritySecret(), first.serverSecret(), START.plus(Duration.ofDays(60)));
-    assertThat(announced.authoritySecret()).containsKey("next-ca.crt");
+    assertThat(distributed.authoritySecret()).containsKey("next-ca.crt");
     Instant late = START.plus(Duration.ofDays(1000));
 
-    var back = plan.decide(announced.authoritySecret(), announced.serverSecret(), late);
+    var back = plan.decide(distributed.authoritySecret(), distributed.serverSecret(), late);
 
     assertThat(back.due()).isEqualTo(late.plus(Duration.ofDays(20)));
     assertTrusted(

@@ -1,5 +1,6 @@
 package io.pmemcsi.operator.facts;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.net.httpserver.HttpServer;
@@ -13,6 +14,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -50,6 +52,14 @@ class OwnPodTest {
                 + " allow this account to get pods there, or name the driver image with -image");
   }
 
+  /** Drivers from templates need none. */
+  @Test
+  void anOperatorOutsideOfAPodHasNoImage() {
+    try (KubernetesClient client = new KubernetesClientBuilder().build()) {
+      assertThat(new OwnPod(Map.of()).image(client, "ns")).isEmpty();
+    }
+  }
+
   @Test
   void unreachableServerIsReported() {
     server.stop(0);
@@ -60,7 +70,7 @@ class OwnPodTest {
         .hasMessageNotContaining("Exception");
   }
 
-  private String image() {
+  private Optional<String> image() {
     Config config =
         new ConfigBuilder(Config.empty())
             .withMasterUrl("http://localhost:" + server.getAddress().getPort())

@@ -18,8 +18,10 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class OperatorMetricsTest {
@@ -27,20 +29,20 @@ class OperatorMetricsTest {
   private final PrometheusRegistry registry = new PrometheusRegistry();
   private final OperatorMetrics metrics = new OperatorMetrics(registry, "me");
   private final HasMetadata pmem = named(new PmemCSIDeployment(), "same", "1");
-  private final HasMetadata generic = named(new CSIDriverDeployment(), "same", "2");
+  private final HasMetadata template = named(new CSIDriverDeployment(), "same", "2");
 
   @Test
   void resourcesOfTwoKindsWithOneNameAreSeparate() {
-    metrics.phase(pmem, "Running");
-    metrics.phase(generic, "Failed");
+    metrics.status(pmem, "Running", Optional.empty());
+    metrics.status(template, "Failed", Optional.empty());
     metrics.ownedObjects(pmem, List.of(object("of-pmem")));
-    metrics.ownedObjects(generic, List.of(object("of-generic")));
+    metrics.ownedObjects(template, List.of(object("of-template")));
 
     assertThat(text())
         .contains("resources{kind=\"PmemCSIDeployment\",phase=\"Running\"} 1.0")
         .contains("resources{kind=\"CSIDriverDeployment\",phase=\"Failed\"} 1.0")
         .contains("name=\"of-pmem\"")
-        .contains("name=\"of-generic\"");
+        .contains("name=\"of-template\"");
 
     metrics.cleanupDoneFor(
         new ResourceID("same"),
@@ -50,11 +52,29 @@ class OperatorMetricsTest {
         .doesNotContain("PmemCSIDeployment")
         .doesNotContain("of-pmem")
         .contains("kind=\"CSIDriverDeployment\"")
-        .contains("of-generic");
+        .contains("of-template");
 
-    metrics.deleted(generic);
+    metrics.deleted(template);
 
-    assertThat(text()).doesNotContain("CSIDriverDeployment").doesNotContain("of-generic");
+    assertThat(text()).doesNotContain("CSIDriverDeployment").doesNotContain("of-template");
+  }
+
+  @Test
+  void expiryAndDeletionOfResourcesAreTimestamps() {
+    pmem.getMetadata().setDeletionTimestamp("2030-01-01T00:00:00Z");
+    metrics.status(pmem, "Running", Optional.of(Instant.parse("2031-01-01T00:00:00Z")));
+
+    assertThat(text())
+        .contains(
+            "pmem_csi_operator_certificate_expiry_timestamp_seconds{kind=\"PmemCSIDeployment\","
+                + "name=\"same\",namespace=\"\"} 1.924992E9")
+        .contains(
+            "pmem_csi_operator_deletion_timestamp_seconds{kind=\"PmemCSIDeployment\","
+                + "name=\"same\",namespace=\"\"} 1.893456E9");
+
+    metrics.deleted(pmem);
+
+    assertThat(text()).doesNotContain("timestamp_seconds{kind");
   }
 
   @Test

@@ -45,8 +45,12 @@ class NodeMemoryTest {
 
     await().untilAsserted(() -> assertThat(changes).hasValue(1));
     assertThat(memory.unprepared(pods, NAMES, Set.of(), changes::incrementAndGet))
-        .extracting(UnpreparedNode::node)
-        .containsExactly("n1");
+        .containsExactly(
+            new UnpreparedNode(
+                "n1",
+                "The driver a.example.com manages no persistent memory: free memory in a region of"
+                    + " the node (docs/prerequisites.md), remove the node's label, or, for a trial,"
+                    + " use deviceMode file."));
   }
 
   @Test

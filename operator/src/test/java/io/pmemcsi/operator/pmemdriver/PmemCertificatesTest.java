@@ -67,6 +67,9 @@ class PmemCertificatesTest {
     var early = prepared(spec, today.minus(ONE), name -> Optional.ofNullable(stored.get(name)));
 
     assertThat(early.failure()).isEmpty();
+    assertThat(early.certificates().flatMap(ControllerCertificates::webhookService))
+        .as("a service by whose name the certificate is valid now")
+        .isEmpty();
     assertThat(early.secrets()).isEqualTo(issued.secrets());
     assertThat(early.conditions())
         .filteredOn(condition -> condition.type().equals("CertsVerified"))

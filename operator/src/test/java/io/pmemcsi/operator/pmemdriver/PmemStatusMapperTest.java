@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.DaemonSetBuilder;
+import io.pmemcsi.api.pmem.DeploymentCondition;
 import io.pmemcsi.api.pmem.DriverComponent;
 import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
 import io.pmemcsi.operator.controller.EventMessage;
 import io.pmemcsi.operator.controller.Problem;
+import io.pmemcsi.operator.deletion.DeletionDecision.Hold;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -95,6 +98,73 @@ class PmemStatusMapperTest {
   }
 
   @Test
+  void readyFollowsThePhaseAndKeepsTheTimeOfItsLastTransition() {
+    var starting = ready(PmemCSIDeploymentStatus.NEW, found(daemonSet(2, 2, 1)), T1);
+    var broken = ready(starting, failed(2, "image: broken", NOTHING_RUNS), T2);
+    var running = ready(broken, found(daemonSet(2, 2, 2)), T2);
+
+    assertThat(condition(starting, "Ready"))
+        .isEqualTo(
+            new DeploymentCondition(
+                "Ready", "False", "Initializing", "1 out of 2 driver pods are ready", T1, T1, 1L));
+    assertThat(condition(broken, "Ready"))
+        .isEqualTo(
+            new DeploymentCondition("Ready", "False", "Failed", "image: broken", T2, T1, 1L));
+    assertThat(condition(running, "Ready").status()).isEqualTo("True");
+    assertThat(condition(running, "Ready").lastTransitionTime()).isEqualTo(T2);
+    assertThat(ready(running, found(daemonSet(2, 2, 2)), T2)).isSameAs(running);
+  }
+
+  @Test
+  void driverThatIsNotManagedIsReadyIfItsPodsAre() {
+    var running = ready(PmemCSIDeploymentStatus.NEW, found(daemonSet(2, 2, 2)), T1);
+    var unmanaged = ready(running, unmanaged(daemonSet(2, 2, 2)), T2);
+    var failing = ready(unmanaged, unmanaged(daemonSet(2, 2, 1)), T2);
+
+    assertThat(unmanaged.phase()).isEqualTo("Unmanaged");
+    assertThat(condition(unmanaged, "Ready").status()).isEqualTo("True");
+    assertThat(condition(unmanaged, "Ready").lastTransitionTime()).isEqualTo(T1);
+    assertThat(PmemEventMessages.of(running, unmanaged))
+        .extracting(EventMessage::reason)
+        .containsExactly("Unmanaged");
+    assertThat(condition(failing, "Ready").status()).isEqualTo("False");
+    assertThat(failing.reason())
+        .contains("managementState is Unmanaged. 1 out of 2 driver pods are ready");
+    assertThat(PmemEventMessages.of(unmanaged, failing)).isEmpty();
+  }
+
+  private static ObservedStatus unmanaged(DaemonSet workload) {
+    var node = ComponentState.node(Optional.of(workload), SELECTOR, Optional::empty);
+    return ObservedStatus.unmanaged(
+        1, Optional.empty(), Optional.empty(), new RunningDriver(List.of(node), List.of()));
+  }
+
+  @Test
+  void deletionThatIsHeldIsNotReady() {
+    var held =
+        ready(
+            PmemCSIDeploymentStatus.NEW,
+            found(daemonSet(2, 2, 2)).held(new Hold("one volume", Duration.ofSeconds(1))),
+            T1);
+
+    assertThat(condition(held, "Ready").status()).isEqualTo("False");
+    assertThat(condition(held, "Ready").reason()).isEqualTo("VolumesInUse");
+    assertThat(condition(held, "Ready").message()).isEqualTo("one volume");
+  }
+
+  /** As the skeleton does for every kind. */
+  private static PmemCSIDeploymentStatus ready(
+      PmemCSIDeploymentStatus previous, ObservedStatus observed, Instant now) {
+    var mapper = new PmemStatusMapper();
+    var next = observed.next(previous, now);
+    return mapper.withReady(next, mapper.readiness(next), 1, now);
+  }
+
+  private static DeploymentCondition condition(PmemCSIDeploymentStatus status, String type) {
+    return status.condition(type).orElseThrow();
+  }
+
+  @Test
   void failureKeepsWhatIsKnownAboutThePods() {
     var first = PmemStatusMapper.next(PmemCSIDeploymentStatus.NEW, found(daemonSet(2, 2, 2)), T1);
 
@@ -118,7 +188,7 @@ class PmemStatusMapperTest {
     assertThat(second.phase()).isEqualTo("Failed");
     assertThat(second.reason()).isEqualTo("image: broken");
     assertThat(second.component("Node").orElseThrow().reason())
-        .isEqualTo("1 out of 2 driver pods are ready; no room");
+        .isEqualTo("1 out of 2 driver pods are ready; not schedulable");
     assertThat(PmemEventMessages.of(second, third)).isEmpty();
     assertThat(third.component("Node").orElseThrow().reason()).contains("has not started");
     assertThat(third.component("Controller")).isEmpty();
@@ -132,7 +202,11 @@ class PmemStatusMapperTest {
   private static List<ComponentState> leftRunning(
       PmemCSIDeploymentStatus before, @Nullable DaemonSet nodes) {
     return ComponentState.leftRunning(
-        before, Optional.empty(), Optional.ofNullable(nodes), _ -> Optional.of("no room"));
+        before,
+        ControllerWorkload.DEPLOYMENT,
+        Optional.empty(),
+        Optional.ofNullable(nodes),
+        _ -> Optional.of("not schedulable"));
   }
 
   @Test
@@ -187,7 +261,7 @@ class PmemStatusMapperTest {
         generation,
         List.of(),
         Optional.empty(),
-        new RunningDriver(components, List.of(), Optional.empty()),
+        new RunningDriver(components, List.of()),
         Optional.of(new Problem(Problem.Cause.INVALID, message)));
   }
 
@@ -202,7 +276,9 @@ class PmemStatusMapperTest {
         List.of(PmemCondition.DRIVER_DEPLOYED.isTrue("Driver deployed successfully.")),
         components,
         List.of(),
-        Optional.empty());
+        Optional.empty(),
+        Optional.empty(),
+        ObservedStatus.Mode.MANAGED);
   }
 
   private static DaemonSet daemonSet(int desired, int updated, int ready) {

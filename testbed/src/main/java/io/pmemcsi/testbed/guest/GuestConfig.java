@@ -1,6 +1,9 @@
 package io.pmemcsi.testbed.guest;
 
-/** The hardware of a guest. Each NVDIMM becomes a region of its own. */
+/**
+ * The hardware of a guest. Each NVDIMM becomes a region of its own; they belong to two NUMA nodes
+ * in turn.
+ */
 public record GuestConfig(int nvdimms, int nvdimmMiB, int memoryMiB, int processors) {
 
   /** One processor: to emulate two that wait for each other costs a third more. */

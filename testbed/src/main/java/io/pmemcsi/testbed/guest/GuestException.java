@@ -1,6 +1,6 @@
 package io.pmemcsi.testbed.guest;
 
-/** The guest could not be built, did not boot, or did not do what it was told. */
+/** The guest could not be built, did not boot, or did not execute a command. */
 public final class GuestException extends RuntimeException {
   GuestException(String message) {
     super(message);

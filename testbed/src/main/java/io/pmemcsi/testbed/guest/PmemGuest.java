@@ -200,7 +200,7 @@ public final class PmemGuest implements AutoCloseable {
         qemu.awaitReady(BOOT);
         return qemu;
       } catch (GuestException e) {
-        // a free port may have been taken by somebody else before QEMU opened it
+        // another process may have taken the free port before QEMU opened it
         boolean portTaken = qemu.consoleTail().contains("Could not set up host forwarding");
         if (!portTaken || attempt == BOOT_ATTEMPTS) {
           throw e;

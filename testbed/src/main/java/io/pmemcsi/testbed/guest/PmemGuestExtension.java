@@ -27,11 +27,11 @@ final class PmemGuestExtension implements ParameterResolver {
 
   @Override
   public PmemGuest resolveParameter(ParameterContext parameter, ExtensionContext context) {
-    WithPmemGuest wanted = context.getRequiredTestClass().getAnnotation(WithPmemGuest.class);
+    WithPmemGuest annotation = context.getRequiredTestClass().getAnnotation(WithPmemGuest.class);
     GuestConfig config =
-        wanted == null
+        annotation == null
             ? GuestConfig.DEFAULT
-            : GuestConfig.DEFAULT.withNvdimms(wanted.nvdimms(), wanted.nvdimmMiB());
+            : GuestConfig.DEFAULT.withNvdimms(annotation.nvdimms(), annotation.nvdimmMiB());
     return GUESTS.computeIfAbsent(config, PmemGuestExtension::boot);
   }
 

@@ -55,6 +55,7 @@ final class Qemu implements AutoCloseable {
       "max,la57=off,erms=off,fsrm=off,smap=off,xsave=off,avx=off,avx2=off,pku=off";
 
   private static final int LABEL_BYTES = 128 * 1024;
+  private static final int NUMA_NODES = 2;
   private static final long DISK_BYTES = 256L << 20;
   private static final int TAIL_LINES = 30;
 
@@ -186,6 +187,7 @@ final class Qemu implements AutoCloseable {
             "-m",
             "%dM,slots=%d,maxmem=%dM"
                 .formatted(config.memoryMiB(), config.nvdimms() + 1, maxMemory)));
+    numa(c, config);
     c.addAll(List.of("-nodefaults", "-display", "none", "-no-reboot", "-serial", "stdio"));
     c.addAll(List.of("-kernel", image.kernel().toString(), "-initrd", image.initrd().toString()));
     c.addAll(
@@ -206,6 +208,21 @@ final class Qemu implements AutoCloseable {
     }
     network(c, ports);
     return c;
+  }
+
+  /** Two NUMA nodes; the kernel ignores one that has neither processors nor memory. */
+  private static void numa(List<String> c, GuestConfig config) {
+    int far = config.memoryMiB() / 4;
+    List<Integer> sizes = List.of(config.memoryMiB() - far, far);
+    for (int node = 0; node < NUMA_NODES; node++) {
+      c.addAll(
+          List.of(
+              "-object",
+              "memory-backend-ram,id=ram%d,size=%dM".formatted(node, sizes.get(node)),
+              "-numa",
+              "node,nodeid=%d,memdev=ram%d".formatted(node, node)
+                  + (node == 0 ? ",cpus=0-" + (config.processors() - 1) : "")));
+    }
   }
 
   private static void share(List<String> c, String tag, Path path, boolean readOnly) {
@@ -240,7 +257,8 @@ final class Qemu implements AutoCloseable {
             "-object",
             "memory-backend-file,id=mem%d,share=on,mem-path=%s,size=%d".formatted(i, file, bytes),
             "-device",
-            "nvdimm,id=nvdimm%d,memdev=mem%d,label-size=%d".formatted(i, i, LABEL_BYTES)));
+            "nvdimm,id=nvdimm%d,memdev=mem%d,label-size=%d,node=%d"
+                .formatted(i, i, LABEL_BYTES, i % NUMA_NODES)));
   }
 
   private static void network(List<String> c, List<Integer> ports) {

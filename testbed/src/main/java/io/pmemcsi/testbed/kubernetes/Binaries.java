@@ -74,7 +74,7 @@ public final class Binaries {
   /**
    * The program's path; a test that needs one which the directory does not have is skipped.
    *
-   * @param need what for, to be told with the program
+   * @param need what the program is needed for, for the message
    */
   public Path orSkip(String program, String need) {
     return find(program)

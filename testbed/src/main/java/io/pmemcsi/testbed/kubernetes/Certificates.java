@@ -116,10 +116,30 @@ public final class Certificates {
     return issue(subject, Instant.now().minus(BACKDATED), Instant.now().plus(VALID), names);
   }
 
+  /** The same with an RSA key, the only kind that each client library reads. */
+  public Issued issueWithRsaKey(String subject) {
+    try {
+      return issue(
+          KeyPairGenerator.getInstance("RSA").generateKeyPair(),
+          subject,
+          Instant.now().minus(BACKDATED),
+          Instant.now().plus(VALID));
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException("cannot make a key", e);
+    }
+  }
+
   /** The same with these dates. */
   public Issued issue(String subject, Instant from, Instant until, String... names) {
     try {
-      KeyPair own = newKey();
+      return issue(newKey(), subject, from, until, names);
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException("cannot make a key", e);
+    }
+  }
+
+  private Issued issue(KeyPair own, String subject, Instant from, Instant until, String... names) {
+    try {
       X509v3CertificateBuilder builder =
           builder(subject(), new X500Name(subject), own, from, until);
       builder.addExtension(Extension.basicConstraints, true, new BasicConstraints(false));

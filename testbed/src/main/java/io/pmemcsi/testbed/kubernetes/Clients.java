@@ -6,7 +6,7 @@ import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 
 /**
  * Clients that share what Jackson has learnt of the types of Kubernetes. Each would otherwise learn
- * it anew, and that is a fifth of the work of a test that starts an operator.
+ * it again, and that is a fifth of the work of a test that starts an operator.
  */
 public final class Clients {
 

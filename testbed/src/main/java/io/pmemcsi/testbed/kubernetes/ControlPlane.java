@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,7 +27,7 @@ public final class ControlPlane implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(ControlPlane.class);
 
-  /** Generous, since test machines can be busy; nobody waits that long when all is well. */
+  /** Generous, since test machines can be busy; a healthy start is far quicker. */
   private static final Duration LIMIT = Duration.ofMinutes(2);
 
   private static final int ATTEMPTS = 3;
@@ -49,7 +50,10 @@ public final class ControlPlane implements AutoCloseable {
   private final Deque<ChildProcess> processes = new ArrayDeque<>();
   private final Thread atExit = new Thread(this::stop, "control-plane-stop");
   private String server = "";
+  private Optional<ApiServer> api = Optional.empty();
   private boolean controllers;
+
+  private record ApiServer(ChildProcess process, List<String> flags) {}
 
   private ControlPlane(Binaries binaries, Network network, Map<String, List<String>> extraFlags) {
     this.binaries = binaries;
@@ -108,7 +112,7 @@ public final class ControlPlane implements AutoCloseable {
   }
 
   /**
-   * Starts one more scheduler, for tests that bring their own configuration.
+   * Starts one more scheduler, for tests with their own configuration.
    *
    * @param name under which its log is kept
    * @param configuration a KubeSchedulerConfiguration; {@code @KUBECONFIG@} in it is replaced by
@@ -220,9 +224,26 @@ public final class ControlPlane implements AutoCloseable {
   private String startApiServer(String store) {
     int port = nextPort();
     String address = "https://127.0.0.1:" + port;
-    ChildProcess api = launch("kube-apiserver", flags.apiServer(store, port));
-    api.awaitReady(LIMIT, () -> probe.isOk(address + "/readyz"));
+    List<String> arguments = flags.apiServer(store, port);
+    ChildProcess process = launch("kube-apiserver", arguments);
+    process.awaitReady(LIMIT, () -> probe.isOk(address + "/readyz"));
+    api = Optional.of(new ApiServer(process, arguments));
     return address;
+  }
+
+  /** Nothing answers until {@link #restartApiServer}. */
+  public synchronized void stopApiServer() {
+    ChildProcess process = api.orElseThrow().process();
+    processes.remove(process);
+    process.close();
+  }
+
+  /** Returns when it is ready, with the data and the address that it had. */
+  public synchronized void restartApiServer() {
+    List<String> arguments = api.orElseThrow().flags();
+    ChildProcess process = launch("kube-apiserver", arguments);
+    process.awaitReady(LIMIT, () -> probe.isOk(server + "/readyz"));
+    api = Optional.of(new ApiServer(process, arguments));
   }
 
   private ChildProcess startControllerManager() {
@@ -261,7 +282,7 @@ public final class ControlPlane implements AutoCloseable {
     return process;
   }
 
-  /** Between finding a port and listening on it, somebody else may have been quicker. */
+  /** Another process may take a port between finding it and listening on it. */
   private <T> T retryOnTakenPort(Supplier<T> start) {
     for (int attempt = 1; ; attempt++) {
       try {

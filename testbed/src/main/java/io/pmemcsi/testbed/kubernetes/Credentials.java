@@ -75,7 +75,7 @@ final class Credentials {
     return credentials;
   }
 
-  /** Tells the clients where the server is. */
+  /** Sets the address of the server for the clients. */
   void writeKubeconfigs(String server) {
     tokens.forEach(
         (client, token) ->

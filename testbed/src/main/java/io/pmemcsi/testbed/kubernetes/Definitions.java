@@ -17,17 +17,17 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** The custom resource definitions of a directory, brought to an API server. */
+/** Applies the custom resource definitions of a directory to an API server. */
 public final class Definitions {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final Duration TIMEOUT = Duration.ofMinutes(2);
   private static final Duration STEP = Duration.ofMillis(20);
 
   private Definitions() {}
 
   /**
    * Returns when the server answers for each of them. A definition is accepted before its kind is
-   * served: whoever asks for the kind in between gets "not found".
+   * served: a request for the kind in between gets "not found".
    */
   public static void install(KubernetesClient client, Path directory) {
     List<CustomResourceDefinition> definitions = read(client, directory);
@@ -35,7 +35,7 @@ public final class Definitions {
     awaitServed(client, definitions);
   }
 
-  /** The same for definitions that somebody else has brought there. */
+  /** The same for definitions that another client has applied. */
   public static void awaitServed(KubernetesClient client, Path directory) {
     awaitServed(client, read(client, directory));
   }
@@ -61,7 +61,7 @@ public final class Definitions {
 
   private static void awaitAnswer(KubernetesClient client, String path, String part) {
     await(path + " " + part)
-        .atMost(PATIENCE)
+        .atMost(TIMEOUT)
         .pollDelay(Duration.ZERO)
         .pollInterval(STEP)
         .until(

@@ -24,9 +24,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Nodes that exist on paper only: objects that say they are ready, with nobody behind them. Pods
- * get bound to them and stay pending, unless {@link #runPods} plays the kubelet. They cost next to
- * nothing: make hundreds.
+ * Node objects without kubelet: they report that they are ready, and no process runs behind them.
+ * Pods get bound to them and stay pending, unless {@link #runPods} plays the kubelet. They cost
+ * next to nothing: make hundreds.
  */
 public final class FakeNodes implements AutoCloseable {
 
@@ -45,15 +45,16 @@ public final class FakeNodes implements AutoCloseable {
   private final List<String> names;
   private final Thread renewals = Thread.ofVirtual().name("leases").unstarted(this::keepRenewing);
   private @Nullable FakePods pods;
+  private @Nullable FakeRegistrations registrations;
 
   private FakeNodes(KubernetesClient client, List<String> names) {
     this.client = client;
     this.names = names;
   }
 
-  /** Creates nodes, ready and with room for pods. */
+  /** Creates nodes, ready and with allocatable resources for pods. */
   public static FakeNodes create(Cluster cluster, int count, Map<String, String> labels) {
-    String group = "paper-%04x".formatted(ThreadLocalRandom.current().nextInt(0x10000));
+    String group = "fake-%04x".formatted(ThreadLocalRandom.current().nextInt(0x10000));
     FakeNodes nodes =
         new FakeNodes(
             cluster.admin(),
@@ -76,6 +77,14 @@ public final class FakeNodes implements AutoCloseable {
     return this;
   }
 
+  /** From now on CSI drivers whose pods are ready get registered, as kubelet does it. */
+  public FakeNodes registerDrivers() {
+    if (registrations == null) {
+      registrations = FakeRegistrations.start(client, names::contains);
+    }
+    return this;
+  }
+
   public List<String> names() {
     return names;
   }
@@ -87,7 +96,11 @@ public final class FakeNodes implements AutoCloseable {
     if (pods != null) {
       pods.close();
     }
+    if (registrations != null) {
+      registrations.close();
+    }
     for (String name : names) {
+      client.storage().v1().csiNodes().withName(name).delete();
       client.nodes().withName(name).delete();
       client.leases().inNamespace(LEASES).withName(name).delete();
     }
@@ -107,7 +120,7 @@ public final class FakeNodes implements AutoCloseable {
     Map<String, String> all = new HashMap<>(labels);
     all.put("kubernetes.io/hostname", name);
     all.put("kubernetes.io/os", "linux");
-    Map<String, Quantity> room =
+    Map<String, Quantity> resources =
         Map.of(
             "cpu", new Quantity("16"),
             "memory", new Quantity("64Gi"),
@@ -120,12 +133,12 @@ public final class FakeNodes implements AutoCloseable {
         .withNewSpec()
         .endSpec()
         .withNewStatus()
-        .withCapacity(room)
-        .withAllocatable(room)
+        .withCapacity(resources)
+        .withAllocatable(resources)
         .addNewCondition()
         .withType("Ready")
         .withStatus("True")
-        .withReason("OnPaper")
+        .withReason("FakeNode")
         .withLastHeartbeatTime(Instant.now().toString())
         .withLastTransitionTime(Instant.now().toString())
         .endCondition()
@@ -156,7 +169,7 @@ public final class FakeNodes implements AutoCloseable {
                 PatchContext.of(PatchType.JSON_MERGE),
                 "{\"spec\":{\"renewTime\":\"%s\"}}".formatted(MICRO_TIME.format(now())));
       } catch (RuntimeException e) {
-        // the next round tries again
+        // the next run retries
         LOG.atDebug().addKeyValue("node", name).setCause(e).log("Lease not renewed");
       }
     }

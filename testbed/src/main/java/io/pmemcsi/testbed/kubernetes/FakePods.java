@@ -24,17 +24,17 @@ final class FakePods implements ResourceEventHandler<Pod>, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(FakePods.class);
 
   private final KubernetesClient client;
-  private final Predicate<String> ours;
+  private final Predicate<String> selected;
   private final SharedIndexInformer<Pod> pods;
 
-  private FakePods(KubernetesClient client, Predicate<String> ours) {
+  private FakePods(KubernetesClient client, Predicate<String> selected) {
     this.client = client;
-    this.ours = ours;
+    this.selected = selected;
     this.pods = client.pods().inAnyNamespace().runnableInformer(0).addEventHandler(this);
   }
 
-  static FakePods start(KubernetesClient client, Predicate<String> ours) {
-    FakePods started = new FakePods(client, ours);
+  static FakePods start(KubernetesClient client, Predicate<String> selected) {
+    FakePods started = new FakePods(client, selected);
     started.pods.run();
     return started;
   }
@@ -42,7 +42,7 @@ final class FakePods implements ResourceEventHandler<Pod>, AutoCloseable {
   @Override
   public void onAdd(Pod pod) {
     String node = pod.getSpec().getNodeName();
-    if (node == null || !ours.test(node)) {
+    if (node == null || !selected.test(node)) {
       return;
     }
     try {
@@ -52,7 +52,7 @@ final class FakePods implements ResourceEventHandler<Pod>, AutoCloseable {
         client.resource(pod).editStatus(FakePods::running);
       }
     } catch (KubernetesClientException e) {
-      // gone or changed meanwhile: then another event follows
+      // deleted or changed by another client: then another event follows
       LOG.atDebug().addKeyValue("pod", pod.getMetadata().getName()).setCause(e).log("Pod not kept");
     }
   }
@@ -99,7 +99,7 @@ final class FakePods implements ResourceEventHandler<Pod>, AutoCloseable {
     return new ContainerStatusBuilder()
         .withName(container.getName())
         .withImage(container.getImage())
-        .withImageID("paper://" + container.getImage())
+        .withImageID("fake://" + container.getImage())
         .withReady(true)
         .withStarted(true)
         .withRestartCount(0)

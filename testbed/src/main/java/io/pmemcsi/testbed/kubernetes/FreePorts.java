@@ -11,11 +11,11 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Finds ports on loopback that nobody listens on. Each belongs to this JVM until it ends: tests of
- * several modules run at a time, and one that asks whether its server is healthy must not get the
- * answer of another one's.
+ * Finds ports on loopback that no process listens on. Each belongs to this JVM until it ends: tests
+ * of several modules run at a time, and one that asks whether its server is healthy must not get
+ * the answer of another one's.
  */
-final class FreePorts {
+public final class FreePorts {
 
   /** Below the range from which the kernel takes the ports of outgoing connections. */
   private static final int FIRST = 20_000;
@@ -26,7 +26,7 @@ final class FreePorts {
 
   private FreePorts() {}
 
-  static int next() {
+  public static int next() {
     for (int attempt = 0; attempt < 100; attempt++) {
       int port = ThreadLocalRandom.current().nextInt(FIRST, LAST);
       if (reserve(port)) {

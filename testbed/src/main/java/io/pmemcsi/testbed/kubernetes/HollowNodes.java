@@ -18,6 +18,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Nodes with a real kubelet whose container runtime is a fake one: pods get bound to them, "run"
@@ -41,18 +42,19 @@ public final class HollowNodes implements AutoCloseable {
 
   private final KubernetesClient client;
   private final RunDirectory directory;
-  private final NodeSandbox island;
+  private final NodeSandbox sandbox;
   private final Map<String, ChildProcess> kubelets = new LinkedHashMap<>();
   private final ProbeAnswers answers;
+  private @Nullable FakeRegistrations registrations;
   private final Thread atExit = new Thread(this::stop, "hollow-nodes-stop");
 
   private HollowNodes(Cluster cluster, Path kubemark, List<String> names) {
     this.client = cluster.admin();
     this.directory = RunDirectory.create("pmem-csi-nodes");
-    this.island =
+    this.sandbox =
         NodeSandbox.create(
             directory.path(), kubemark, URI.create(client.getConfiguration().getMasterUrl()));
-    this.answers = ProbeAnswers.start(island, names::contains, client);
+    this.answers = ProbeAnswers.start(sandbox, names::contains, client);
     Runtime.getRuntime().addShutdownHook(atExit);
   }
 
@@ -77,12 +79,20 @@ public final class HollowNodes implements AutoCloseable {
     }
   }
 
+  /** From now on CSI drivers whose pods are ready get registered: no driver runs behind them. */
+  public HollowNodes registerDrivers() {
+    if (registrations == null) {
+      registrations = FakeRegistrations.start(client, kubelets::containsKey);
+    }
+    return this;
+  }
+
   /** The names of those that run. */
   public List<String> names() {
     return List.copyOf(kubelets.keySet());
   }
 
-  /** Ends the kubelets as if their machines had lost power: nobody tells the API server. */
+  /** Ends the kubelets as if their machines had lost power: the API server is not notified. */
   public void losePower() {
     kubelets.values().forEach(ChildProcess::close);
   }
@@ -97,10 +107,13 @@ public final class HollowNodes implements AutoCloseable {
   }
 
   private synchronized void stop() {
+    if (registrations != null) {
+      registrations.close();
+    }
     answers.close();
     kubelets.values().forEach(ChildProcess::close);
     kubelets.clear();
-    island.close();
+    sandbox.close();
     directory.close();
   }
 
@@ -129,7 +142,7 @@ public final class HollowNodes implements AutoCloseable {
                   "--kubelet-port=" + (FIRST_PORT + i),
                   "--kubelet-read-only-port=" + (FIRST_READ_ONLY_PORT + i)));
       flags(cluster.version(), labels).forEach(command::add);
-      kubelets.put(names.get(i), island.launchApart(names.get(i), command));
+      kubelets.put(names.get(i), sandbox.launchApart(names.get(i), command));
     }
     kubelets.forEach((name, kubelet) -> kubelet.awaitReady(LIMIT, () -> isReady(name)));
   }

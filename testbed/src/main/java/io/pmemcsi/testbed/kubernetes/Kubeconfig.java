@@ -11,7 +11,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Base64;
 import java.util.Set;
 
-/** Writes files that tell a client where the API server is and who the client is. */
+/** Writes files with the address of the API server and the identity of the client. */
 final class Kubeconfig {
 
   private static final Set<PosixFilePermission> PRIVATE =

@@ -15,7 +15,7 @@ import java.util.concurrent.ConcurrentLinkedDeque;
 
 /**
  * A network and a file system of their own for hollow nodes: they listen on all addresses and
- * create directories wherever pods say, and neither shall reach the machine. Out of it leads only a
+ * create directories wherever pods say, and neither must reach the machine. Out of it leads only a
  * Unix socket, to the API server. All of it is held by processes, so nothing stays when they end.
  */
 final class NodeSandbox implements AutoCloseable {
@@ -49,7 +49,7 @@ final class NodeSandbox implements AutoCloseable {
       ip link set node0 up
       ip link set node1 up
       ip route add default dev node0
-      # but whatever it looks for out there, name servers and cloud accounts, shall fail at once
+      # but whatever it looks for out there, name servers and cloud accounts, must fail at once
       ip route add unreachable 0.0.0.0/1
       ip route add unreachable 128.0.0.0/1
       # a copy of the root file system that forgets what is written to it
@@ -63,7 +63,7 @@ final class NodeSandbox implements AutoCloseable {
       [ -e "$root$2" ] || touch "$root$2"
       mount --bind "$1" "$root$1"
       mount --bind "$2" "$root$2"
-      # said from inside: whoever enters before that would find the file system of the machine
+      # written from inside: a process that enters before that would see the file system of the machine
       exec chroot "$root" sh -c 'touch "$1/ready"; exec sleep infinity' sh "$1"
       """
           .formatted(POD_ADDRESS);
@@ -91,13 +91,13 @@ final class NodeSandbox implements AutoCloseable {
   }
 
   /**
-   * Makes the island and the way out to the API server.
+   * Makes the sandbox and the way out to the API server.
    *
    * @param directory an empty one, for sockets and logs
    * @param program the real path of what will be launched
    */
   static NodeSandbox create(Path directory, Path program, URI server) {
-    Path log = directory.resolve("island.log");
+    Path log = directory.resolve("sandbox.log");
     ChildProcess holder =
         ChildProcess.start(
             "the namespace for hollow nodes (it needs root, and the packages iproute2 and socat)",
@@ -113,13 +113,13 @@ final class NodeSandbox implements AutoCloseable {
                 "sh",
                 directory.toString(),
                 program.toString()));
-    NodeSandbox island = new NodeSandbox(directory, holder);
+    NodeSandbox sandbox = new NodeSandbox(directory, holder);
     try {
       holder.awaitReady(LIMIT, () -> Files.exists(directory.resolve("ready")));
-      island.bridge(server);
-      return island;
+      sandbox.bridge(server);
+      return sandbox;
     } catch (RuntimeException e) {
-      island.close();
+      sandbox.close();
       throw e;
     }
   }

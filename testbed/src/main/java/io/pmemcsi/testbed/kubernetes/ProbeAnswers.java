@@ -21,24 +21,25 @@ import java.util.stream.Stream;
  */
 final class ProbeAnswers implements ResourceEventHandler<Pod>, AutoCloseable {
 
-  private final NodeSandbox island;
-  private final Predicate<String> ours;
+  private final NodeSandbox sandbox;
+  private final Predicate<String> selected;
   private final Set<Integer> answered = new HashSet<>();
   private final SharedIndexInformer<Pod> pods;
 
-  private ProbeAnswers(NodeSandbox island, Predicate<String> ours, KubernetesClient client) {
-    this.island = island;
-    this.ours = ours;
+  private ProbeAnswers(NodeSandbox sandbox, Predicate<String> selected, KubernetesClient client) {
+    this.sandbox = sandbox;
+    this.selected = selected;
     this.pods = client.pods().inAnyNamespace().runnableInformer(0).addEventHandler(this);
   }
 
   /**
    * Starts to answer.
    *
-   * @param ours tells by their names which nodes are on the island
+   * @param selected selects by name the nodes in the sandbox
    */
-  static ProbeAnswers start(NodeSandbox island, Predicate<String> ours, KubernetesClient client) {
-    ProbeAnswers answers = new ProbeAnswers(island, ours, client);
+  static ProbeAnswers start(
+      NodeSandbox sandbox, Predicate<String> selected, KubernetesClient client) {
+    ProbeAnswers answers = new ProbeAnswers(sandbox, selected, client);
     answers.pods.run();
     return answers;
   }
@@ -46,7 +47,7 @@ final class ProbeAnswers implements ResourceEventHandler<Pod>, AutoCloseable {
   @Override
   public void onAdd(Pod pod) {
     String node = pod.getSpec().getNodeName();
-    if (node != null && ours.test(node)) {
+    if (node != null && selected.test(node)) {
       pod.getSpec().getContainers().forEach(this::answer);
     }
   }
@@ -76,7 +77,7 @@ final class ProbeAnswers implements ResourceEventHandler<Pod>, AutoCloseable {
             probe ->
                 port(container, probe)
                     .filter(answered::add)
-                    .ifPresent(port -> island.answer(port, isTls(probe))));
+                    .ifPresent(port -> sandbox.answer(port, isTls(probe))));
   }
 
   private static Optional<Integer> port(Container container, Probe probe) {

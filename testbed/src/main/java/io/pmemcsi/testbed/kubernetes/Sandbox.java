@@ -4,6 +4,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
+import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
 import io.fabric8.kubernetes.api.model.authentication.TokenRequest;
 import io.fabric8.kubernetes.api.model.authentication.TokenRequestBuilder;
@@ -30,7 +31,7 @@ import java.util.concurrent.TimeUnit;
 public final class Sandbox implements AutoCloseable {
 
   private static final int HINT_LENGTH = 40;
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final Duration TIMEOUT = Duration.ofMinutes(2);
 
   private final Cluster cluster;
   private final String namespace;
@@ -107,12 +108,30 @@ public final class Sandbox implements AutoCloseable {
 
   /** The same for a service account of another namespace. */
   public KubernetesClient clientAs(String namespace, String serviceAccount) {
+    return clientWith(token(namespace, serviceAccount), namespace);
+  }
+
+  /** A client with the token that kubelet gives to a pod that exists; closed with this. */
+  public KubernetesClient clientOf(Pod pod) {
+    String podNamespace = pod.getMetadata().getNamespace();
+    TokenRequest bound =
+        new TokenRequestBuilder()
+            .withNewSpec()
+            .withNewBoundObjectRef(
+                "v1", "Pod", pod.getMetadata().getName(), pod.getMetadata().getUid())
+            .endSpec()
+            .build();
+    return clientWith(
+        token(podNamespace, pod.getSpec().getServiceAccountName(), bound), podNamespace);
+  }
+
+  private KubernetesClient clientWith(String token, String namespace) {
     Config admin = client.getConfiguration();
     Config config =
         new ConfigBuilder(Config.empty())
             .withMasterUrl(admin.getMasterUrl())
             .withCaCertData(admin.getCaCertData())
-            .withOauthToken(token(namespace, serviceAccount))
+            .withOauthToken(token)
             .withNamespace(namespace)
             .build();
     KubernetesClient limited = Clients.to(config).build();
@@ -190,7 +209,7 @@ public final class Sandbox implements AutoCloseable {
       String group,
       String resource) {
     await("%s may %s %s in %s".formatted(serviceAccount, verb, resource, where))
-        .atMost(PATIENCE)
+        .atMost(TIMEOUT)
         .pollDelay(Duration.ZERO)
         .until(() -> may(user(namespace, serviceAccount), where, verb, group, resource));
   }
@@ -207,7 +226,9 @@ public final class Sandbox implements AutoCloseable {
     return created;
   }
 
-  /** Deletes an object, such as one without namespace, at the end, and waits until it is gone. */
+  /**
+   * Deletes an object, such as one without namespace, at the end, and waits until it is not found.
+   */
   public void deleteAtEnd(HasMetadata object) {
     cleanUp(() -> client.resource(object).withTimeout(2, TimeUnit.MINUTES).delete());
   }
@@ -230,7 +251,11 @@ public final class Sandbox implements AutoCloseable {
   }
 
   private String token(String namespace, String serviceAccount) {
-    TokenRequest request = new TokenRequestBuilder().withNewSpec().endSpec().build();
+    return token(
+        namespace, serviceAccount, new TokenRequestBuilder().withNewSpec().endSpec().build());
+  }
+
+  private String token(String namespace, String serviceAccount, TokenRequest request) {
     return client
         .serviceAccounts()
         .inNamespace(namespace)

@@ -104,7 +104,7 @@ record ServerFlags(KubernetesVersion version, Credentials credentials, Network n
             "--secure-port=" + port,
             "--tls-cert-file=" + credentials.serverFile(),
             "--tls-private-key-file=" + credentials.serverKeyFile());
-    // older ones also listen without TLS on all addresses unless told not to; newer ones know no
+    // older ones also listen without TLS on all addresses by default; newer ones know no
     // such flag
     return version.isAtLeast(1, 24) ? flags : Stream.concat(flags, Stream.of("--port=0"));
   }

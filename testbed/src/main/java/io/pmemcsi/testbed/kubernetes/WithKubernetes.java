@@ -49,7 +49,7 @@ public @interface WithKubernetes {
   /**
    * Whether the test needs controllers and scheduler. Without them nothing creates pods for
    * Deployments, collects garbage or empties deleted namespaces, but the start is quicker. When
-   * other tests of the JVM needed them they run nevertheless.
+   * other tests of the JVM needed them they run anyway.
    */
   boolean controllers() default true;
 

@@ -91,6 +91,8 @@ final class ImageArchive {
           Files.move(
               layer, directory.resolve(digest + ".tar"), StandardCopyOption.REPLACE_EXISTING);
       ((ArrayNode) configuration.withObject("/rootfs").get("diff_ids")).add("sha256:" + digest);
+      // as in the images of sidecars, whatever the user of the first image is
+      configuration.withObject("/config").put("User", "0:0");
       ArrayNode command = configuration.withObject("/config").putArray("Entrypoint");
       entrypoint.forEach(command::add);
       String text = JSON.writeValueAsString(configuration);

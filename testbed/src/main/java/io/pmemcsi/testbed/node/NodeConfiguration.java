@@ -76,6 +76,8 @@ record NodeConfiguration(Path directory, NodePrograms programs, Cgroups cgroups)
       evictionHard: {memory.available: 100Mi, nodefs.available: 1%%, nodefs.inodesFree: 1%%, imagefs.available: 1%%}
       volumePluginDir: /var/lib/kubelet/flex
       clusterDomain: cluster.local
+      # nothing answers there unless a test starts a pod that does
+      clusterDNS: [%s]
       nodeStatusUpdateFrequency: 5s
       # kubelet 1.20 reports a startup probe's success with the next synchronization of the pod
       syncFrequency: 5s
@@ -100,7 +102,9 @@ record NodeConfiguration(Path directory, NodePrograms programs, Cgroups cgroups)
   List<String> kubelet(ControlPlane plane) {
     KubernetesVersion version = plane.version();
     StringBuilder yaml =
-        new StringBuilder(KUBELET_YAML.formatted(plane.authorityFile(), cgroups.name()));
+        new StringBuilder(
+            KUBELET_YAML.formatted(
+                plane.authorityFile(), cgroups.name(), plane.network().address()));
     List<String> command = new ArrayList<>();
     command.add(plane.binaries().get("kubelet").toString());
     if (!version.isAtLeast(1, 21)) {

@@ -26,8 +26,8 @@ final class NodeImages {
       Files.copy(programs.bin().resolve("busybox"), bin.resolve("busybox"));
       for (String command :
           List.of(
-              "cat", "chmod", "dd", "df", "echo", "id", "ls", "mkdir", "nc", "sh", "sleep", "stat",
-              "sync", "test", "touch", "true")) {
+              "cat", "chmod", "dd", "df", "echo", "id", "ls", "mkdir", "mount", "nc", "sh", "sleep",
+              "stat", "sync", "test", "touch", "true")) {
         Files.createSymbolicLink(bin.resolve(command), Path.of("busybox"));
       }
       Path content = Files.createDirectories(directory.resolve("busybox-archive"));

@@ -120,6 +120,11 @@ public final class RealNode implements AutoCloseable {
     ctr("images", "import", archive.toAbsolutePath().toString());
   }
 
+  /** Gives an image of the node one more name. */
+  public void tagImage(String image, String name) {
+    ctr("images", "tag", "--force", image, name);
+  }
+
   /** Imports an archive, and its first image with one more layer under another name. */
   public void importDerivedImages(Path archive, List<DerivedImage> images) {
     try (RunDirectory work = RunDirectory.create("pmem-csi-image")) {
@@ -161,6 +166,33 @@ public final class RealNode implements AutoCloseable {
     namespaces.stop(kubelet);
     kubelet = startKubelet();
     awaitReady();
+  }
+
+  /**
+   * Does to pods what a reboot of the node does: all containers end at once, mounts and loop
+   * devices are lost, kubelet starts again. Returns when the node is ready.
+   */
+  public void reboot() {
+    namespaces.stop(kubelet);
+    for (String task : ctr("tasks", "list", "--quiet").lines().toList()) {
+      runLeniently(ctrCommand("tasks", "kill", "--signal=SIGKILL", task));
+    }
+    for (String mount : mounts().reversed()) {
+      String path = mount.split(" ", -1)[4];
+      if (path.contains("/kubelet/pods/") || path.contains("/kubelet/plugins/")) {
+        runLeniently(List.of("umount", "--lazy", path));
+      }
+    }
+    LoopDevices.detachBelow(state());
+    kubelet = startKubelet();
+    awaitReady();
+  }
+
+  /** A task may end with another one of its pod, and a mount with another one of its peer group. */
+  private void runLeniently(List<String> command) {
+    List<String> lenient = new ArrayList<>(List.of("sh", "-c", "\"$@\" || true", "sh"));
+    lenient.addAll(command);
+    namespaces.run(lenient);
   }
 
   @Override
@@ -209,6 +241,10 @@ public final class RealNode implements AutoCloseable {
   }
 
   private String ctr(String... arguments) {
+    return namespaces.run(ctrCommand(arguments));
+  }
+
+  private List<String> ctrCommand(String... arguments) {
     List<String> command =
         new ArrayList<>(
             List.of(
@@ -216,6 +252,6 @@ public final class RealNode implements AutoCloseable {
                 "--address=" + NodeConfiguration.CONTAINERD,
                 "--namespace=k8s.io"));
     command.addAll(List.of(arguments));
-    return namespaces.run(command);
+    return command;
   }
 }

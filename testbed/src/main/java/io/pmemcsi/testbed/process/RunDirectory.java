@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -13,17 +12,25 @@ import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A temporary directory that is deleted at the end, or, where the JVM was killed, by the next one
- * that makes a directory of the same kind: a lock that the kernel drops tells whose owner still
+ * that makes a directory of the same kind: a lock that the kernel drops shows whose owner still
  * lives.
  */
 public final class RunDirectory implements AutoCloseable {
 
   private static final String LOCK = "lock";
+
+  /**
+   * Those of this JVM. A process that closes a file drops all its locks on that file, also those of
+   * other descriptors: the lock files of these directories must not be opened again.
+   */
+  private static final Set<Path> OWN = ConcurrentHashMap.newKeySet();
 
   private final Path path;
   private final FileChannel channel;
@@ -33,7 +40,7 @@ public final class RunDirectory implements AutoCloseable {
     this.channel = channel;
   }
 
-  /** Makes a directory and removes those of the same kind that nobody owns any more. */
+  /** Creates a directory and removes those of the same kind whose owner has ended. */
   public static RunDirectory create(String kind) {
     return createIn(Path.of(System.getProperty("java.io.tmpdir")), kind);
   }
@@ -42,11 +49,12 @@ public final class RunDirectory implements AutoCloseable {
   public static RunDirectory createIn(Path parent, String kind) {
     try {
       removeOrphans(parent, kind);
-      // it gets its name when it is locked: nobody shall take it for an orphan before
+      // it gets its name when it is locked: no other process must take it for an orphan before
       Path unnamed = Files.createTempDirectory(parent, "." + kind + "-");
       FileChannel channel = lock(unnamed);
-      String name = unnamed.getFileName().toString().substring(1);
-      return new RunDirectory(Files.move(unnamed, parent.resolve(name)), channel);
+      Path path = parent.resolve(unnamed.getFileName().toString().substring(1));
+      OWN.add(path);
+      return new RunDirectory(Files.move(unnamed, path), channel);
     } catch (IOException e) {
       throw new UncheckedIOException("cannot make a temporary directory", e);
     }
@@ -66,6 +74,8 @@ public final class RunDirectory implements AutoCloseable {
       delete(path);
     } catch (IOException e) {
       throw new UncheckedIOException("cannot delete " + path, e);
+    } finally {
+      OWN.remove(path);
     }
   }
 
@@ -83,7 +93,7 @@ public final class RunDirectory implements AutoCloseable {
       siblings = all.filter(p -> p.getFileName().toString().startsWith(kind + "-")).toList();
     }
     for (Path sibling : siblings) {
-      if (isOrphan(sibling)) {
+      if (!OWN.contains(sibling) && isOrphan(sibling)) {
         delete(sibling);
       }
     }
@@ -94,7 +104,7 @@ public final class RunDirectory implements AutoCloseable {
     try (FileChannel channel = FileChannel.open(directory.resolve(LOCK), StandardOpenOption.WRITE);
         @Nullable FileLock lock = channel.tryLock()) {
       return lock != null;
-    } catch (IOException | OverlappingFileLockException e) {
+    } catch (IOException e) {
       return false;
     }
   }

@@ -54,9 +54,9 @@ class BinariesTest {
     program("kube-apiserver");
     Binaries binaries = Binaries.find(Map.of("KUBEBUILDER_ASSETS", directory.toString()));
 
-    assertThatThrownBy(() -> binaries.orSkip("kubectl", "somebody types"))
+    assertThatThrownBy(() -> binaries.orSkip("kubectl", "a user types"))
         .isInstanceOf(TestAbortedException.class)
-        .hasMessageContaining("no program kubectl in %s: somebody types".formatted(directory));
+        .hasMessageContaining("no program kubectl in %s: a user types".formatted(directory));
   }
 
   @Test
@@ -89,7 +89,7 @@ class BinariesTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"etcd", "kube-apiserver"})
-  void theSetUpRefusesAFolderThatMissesAProgramInOneSentence(String missing) throws Exception {
+  void theSetUpRefusesADirectoryThatMissesAProgramInOneSentence(String missing) throws Exception {
     for (String name : PROGRAMS) {
       program(name);
     }

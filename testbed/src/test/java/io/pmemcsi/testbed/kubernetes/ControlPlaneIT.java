@@ -39,7 +39,7 @@ class ControlPlaneIT {
   }
 
   @Test
-  void oneControlPlaneGivesAwayAnyNumberOfSandboxes(Sandbox sandbox, KubernetesClient client) {
+  void oneControlPlaneServesAnyNumberOfSandboxes(Sandbox sandbox, KubernetesClient client) {
     Set<Long> servers = servers();
     assertThat(servers).isNotEmpty();
     String cluster = client.namespaces().withName("kube-system").get().getMetadata().getUid();
@@ -120,7 +120,7 @@ class ControlPlaneIT {
   }
 
   @Test
-  void whatASandboxCreatedIsGoneWhenItIsClosed(Sandbox sandbox) {
+  void objectsOfASandboxAreDeletedWhenItIsClosed(Sandbox sandbox) {
     for (int round = 1; round <= 2; round++) {
       try (Sandbox own = sandbox.cluster().newSandbox("round")) {
         own.create(definition());
@@ -141,9 +141,9 @@ class ControlPlaneIT {
   void programsFindTheClusterThroughAFileAndHaveAServiceAccountsRights(Sandbox sandbox) {
     Config config = Config.fromKubeconfig(sandbox.kubeconfigAs("default").toFile());
 
-    try (KubernetesClient nobody = Clients.to(config).build()) {
-      assertThat(nobody.getKubernetesVersion().getMinor()).isNotEmpty();
-      assertThatThrownBy(() -> nobody.configMaps().inNamespace(sandbox.namespace()).list())
+    try (KubernetesClient anonymous = Clients.to(config).build()) {
+      assertThat(anonymous.getKubernetesVersion().getMinor()).isNotEmpty();
+      assertThatThrownBy(() -> anonymous.configMaps().inNamespace(sandbox.namespace()).list())
           .hasMessageContaining("system:serviceaccount:%s:default".formatted(sandbox.namespace()));
     }
   }

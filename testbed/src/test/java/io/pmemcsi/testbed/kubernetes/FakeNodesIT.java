@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 @WithKubernetes
 class FakeNodesIT {
 
-  private static final Map<String, String> LABELS = Map.of("example.com/nodes", "paper");
+  private static final Map<String, String> LABELS = Map.of("example.com/nodes", "fake");
   private static final Duration LIMIT = Duration.ofMinutes(2);
 
   @Test

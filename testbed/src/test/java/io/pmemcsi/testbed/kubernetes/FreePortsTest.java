@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class FreePortsTest {
 
   @Test
-  void portIsForAServerOfOursAndForNobodyElse() throws IOException {
+  void portIsReservedForOneJvm() throws IOException {
     int port = FreePorts.next();
 
     assertThat(FreePorts.reserve(port)).as("as another JVM would try it").isFalse();
@@ -21,7 +21,7 @@ class FreePortsTest {
   }
 
   @Test
-  void portOnWhichSomebodyListensIsNotFree() throws IOException {
+  void portInUseIsNotFree() throws IOException {
     try (var server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       assertThat(FreePorts.reserve(server.getLocalPort())).isFalse();
     }

@@ -11,7 +11,7 @@ class ServerFlagsTest {
   @TempDir private Path directory;
 
   @Test
-  void oldServersAreToldNotToListenWithoutTls() {
+  void insecurePortOfOldServersIsDisabled() {
     ServerFlags flags = flags("v1.20.2");
 
     assertThat(flags.controllerManager(1234)).contains("--secure-port=1234", "--port=0");

@@ -52,7 +52,7 @@ class WebhookIT {
   }
 
   @Test
-  void aWebhookOfTheTestIsAskedAndObeyed(Sandbox sandbox, KubernetesClient client) {
+  void theApiServerCallsAWebhookOfTheTest(Sandbox sandbox, KubernetesClient client) {
     client
         .namespaces()
         .withName(sandbox.namespace())

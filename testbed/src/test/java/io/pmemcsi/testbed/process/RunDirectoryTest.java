@@ -13,7 +13,7 @@ class RunDirectoryTest {
   @TempDir private Path parent;
 
   @Test
-  void isGoneWithAllThatIsInItWhenItIsClosed() throws IOException {
+  void isDeletedWithItsContentWhenItIsClosed() throws IOException {
     RunDirectory directory = RunDirectory.createIn(parent, "test");
     Files.createDirectories(directory.resolve("a").resolve("b"));
     Files.writeString(directory.resolve("a").resolve("c"), "text");
@@ -24,7 +24,7 @@ class RunDirectoryTest {
   }
 
   @Test
-  void removesThoseThatNobodyOwnsAndNoOthers() throws IOException {
+  void removesOnlyDirectoriesOfDeadProcesses() throws IOException {
     Path orphan = Files.createDirectory(parent.resolve("test-1"));
     Files.createFile(orphan.resolve("lock"));
     Path ofAnotherKind = Files.createDirectory(parent.resolve("other-1"));
@@ -39,6 +39,16 @@ class RunDirectoryTest {
           .isDirectoryContaining(first.path()::equals)
           .isDirectoryContaining(second.path()::equals);
       assertThat(orphan).doesNotExist();
+    }
+  }
+
+  @Test
+  void anotherDirectoryOfTheSameProcessDoesNotUnlockThis() throws IOException {
+    try (RunDirectory first = RunDirectory.createIn(parent, "test")) {
+      RunDirectory.createIn(parent, "test").close();
+
+      Object inode = Files.getAttribute(first.resolve("lock"), "unix:ino");
+      assertThat(Files.readString(Path.of("/proc/locks"))).contains(":%s 0 EOF".formatted(inode));
     }
   }
 }

@@ -1,5 +1,6 @@
 package io.pmemcsi.driver.device.direct;
 
+import io.pmemcsi.base.names.DriverName;
 import io.pmemcsi.driver.device.AccessModel;
 import io.pmemcsi.driver.device.Capacity;
 import io.pmemcsi.driver.device.Device;
@@ -8,6 +9,7 @@ import io.pmemcsi.driver.device.DeviceManager;
 import io.pmemcsi.driver.device.DeviceMode;
 import io.pmemcsi.driver.device.Eraser;
 import io.pmemcsi.driver.device.ExpiringCache;
+import io.pmemcsi.driver.device.Pool;
 import io.pmemcsi.driver.device.VolumeId;
 import io.pmemcsi.driver.device.ndctl.Namespace;
 import io.pmemcsi.driver.device.ndctl.NamespaceMode;
@@ -18,6 +20,7 @@ import io.pmemcsi.driver.linux.exec.ToolFailedException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -35,11 +38,13 @@ public final class DirectDevices implements DeviceManager {
   private static final Logger LOG = LoggerFactory.getLogger(DirectDevices.class);
 
   private final Ndctl ndctl;
+  private final OwnerUuid uuids;
   private final Eraser eraser;
   private final ExpiringCache<List<Region>> regions;
   private final ReentrantLock lock = new ReentrantLock(true);
 
-  public DirectDevices(Ndctl ndctl, Eraser eraser) {
+  public DirectDevices(Ndctl ndctl, DriverName driver, Eraser eraser) {
+    this.uuids = new OwnerUuid(driver);
     this.ndctl = ndctl;
     this.eraser = eraser;
     this.regions = new ExpiringCache<>(ndctl::regions);
@@ -55,21 +60,43 @@ public final class DirectDevices implements DeviceManager {
     return locked(() -> capacity(regions.getIf(_ -> true)));
   }
 
-  /** For volumes with DAX; all free memory counts, in whichever gap. */
+  /**
+   * For volumes with DAX. Each volume has metadata of its own, and none is larger than the largest
+   * gap, so what is available is counted in volumes of that size.
+   */
   static Capacity capacity(List<Region> regions) {
-    long max = 0;
-    long available = 0;
-    long managed = 0;
-    long total = 0;
-    for (Region region : regions) {
-      total += region.sizeBytes();
-      if (region.isUsable()) {
-        managed += region.sizeBytes();
-        max = Math.max(max, NamespaceMode.FSDAX.usableBytes(region.largestGap()));
-        available += NamespaceMode.FSDAX.usableBytes(region.allGaps());
-      }
-    }
-    return new Capacity(max, Math.max(max, available), managed, total);
+    return regions.stream().map(DirectDevices::capacity).reduce(Capacity.NONE, Capacity::plus);
+  }
+
+  private static Capacity capacity(Region region) {
+    return region.isUsable()
+        ? new Capacity(
+            NamespaceMode.FSDAX.usableBytes(region.largestGap()),
+            region.usableInGaps(NamespaceMode.FSDAX),
+            region.sizeBytes(),
+            region.sizeBytes())
+        : new Capacity(0, 0, 0, region.sizeBytes());
+  }
+
+  @Override
+  public List<Pool> pools() {
+    return locked(() -> pools(regions.getIf(_ -> true)));
+  }
+
+  private static List<Pool> pools(List<Region> regions) {
+    return regions.stream()
+        .filter(Region::isUsable)
+        .map(region -> new Pool(region.device(), region.numaNode(), capacity(region)))
+        .toList();
+  }
+
+  @Override
+  public OptionalInt numaNode(VolumeId id) {
+    return regions.last().stream()
+        .flatMap(List::stream)
+        .filter(region -> named(List.of(region), id).isPresent())
+        .flatMapToInt(region -> region.numaNode().stream())
+        .findFirst();
   }
 
   @Override
@@ -94,8 +121,13 @@ public final class DirectDevices implements DeviceManager {
 
   /** Other programs give namespaces names, too. */
   @Override
-  public boolean isOwnName(VolumeId id) {
-    return id.isFromName();
+  public boolean isOwn(VolumeId id) {
+    return id.isFromName()
+        && locked(
+            () ->
+                named(regions.getIf(_ -> true), id)
+                    .filter(namespace -> uuids.isOfAnother(namespace.uuid()))
+                    .isEmpty());
   }
 
   @Override
@@ -128,7 +160,7 @@ public final class DirectDevices implements DeviceManager {
   }
 
   @Override
-  public Device create(VolumeId id, long sizeBytes, AccessModel accessModel) {
+  public Device create(VolumeId id, long sizeBytes, AccessModel accessModel, OptionalInt numaNode) {
     NamespaceMode mode =
         switch (accessModel) {
           case APP_DIRECT -> NamespaceMode.FSDAX;
@@ -139,7 +171,9 @@ public final class DirectDevices implements DeviceManager {
         () -> {
           List<Region> now =
               regions.getIf(
-                  r -> named(r, id).isEmpty() && !candidates(r, mode, sizeBytes).isEmpty());
+                  r ->
+                      named(r, id).isEmpty()
+                          && !candidates(r, mode, sizeBytes, numaNode).isEmpty());
           Optional<Namespace> same = named(now, id);
           if (same.isPresent()) {
             if (same.get().isVolume()) {
@@ -147,9 +181,10 @@ public final class DirectDevices implements DeviceManager {
             }
             destroy(id, same.get()); // its creation was interrupted
           }
-          List<Region> candidates = candidates(now, mode, sizeBytes);
+          List<Region> candidates = candidates(now, mode, sizeBytes, numaNode);
           if (candidates.isEmpty()) {
-            throw new DeviceException.NotEnoughSpace(sizeBytes, largest(now, mode));
+            throw DeviceException.NotEnoughSpace.on(
+                numaNode, sizeBytes, largest(now, mode), pools(now));
           }
           createInFirst(candidates, mode, id, sizeBytes);
           return named(regions.refresh(), id)
@@ -199,9 +234,11 @@ public final class DirectDevices implements DeviceManager {
   }
 
   /** The regions where such a volume fits, in order. */
-  private static List<Region> candidates(List<Region> regions, NamespaceMode mode, long bytes) {
+  private static List<Region> candidates(
+      List<Region> regions, NamespaceMode mode, long bytes, OptionalInt numaNode) {
     return regions.stream()
         .filter(Region::isUsable)
+        .filter(region -> Pool.isOn(region.numaNode(), numaNode))
         .filter(region -> mode.usableBytes(region.largestGap()) >= Math.max(1, bytes))
         .toList();
   }
@@ -220,7 +257,7 @@ public final class DirectDevices implements DeviceManager {
       Region region = candidates.get(i);
       long raw = mode.rawBytes(sizeBytes, region.unitBytes());
       try {
-        ndctl.create(region, mode, raw, id.value());
+        ndctl.create(region, mode, raw, id.value(), uuids.create());
         return;
       } catch (ToolFailedException e) {
         Cancellation.uncancellable(() -> removeLeftover(id));

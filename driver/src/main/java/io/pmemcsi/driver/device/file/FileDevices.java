@@ -1,6 +1,9 @@
 package io.pmemcsi.driver.device.file;
 
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
+
 import io.pmemcsi.driver.device.AccessModel;
+import io.pmemcsi.driver.device.BlockCopier;
 import io.pmemcsi.driver.device.Capacity;
 import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.device.DeviceException;
@@ -9,13 +12,14 @@ import io.pmemcsi.driver.device.DeviceMode;
 import io.pmemcsi.driver.device.VolumeId;
 import io.pmemcsi.driver.linux.block.BlockDevices;
 import io.pmemcsi.driver.linux.exec.ToolFailedException;
+import io.pmemcsi.driver.linux.libc.FileSpace;
 import io.pmemcsi.driver.linux.loop.FileIdentity;
 import io.pmemcsi.driver.linux.loop.LoopDevices;
 import io.pmemcsi.driver.linux.loop.LoopDevices.Loop;
+import io.pmemcsi.driver.state.StateDirectory;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.channels.FileChannel;
-import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -23,33 +27,32 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
  * Volumes as sparse files in the directory {@code devices} of the state directory.
  *
- * <p>A file is reserved with its full size although it takes no room yet, so that a volume never
- * runs out of space that was reserved for it. Erasing means removing: the filesystem below returns
- * freed blocks as zeros only.
+ * <p>The full size of a file counts as used although it takes no space yet. That is arithmetic of
+ * this driver: other programs can fill the filesystem all the same. Erasing means removing: the
+ * filesystem below returns freed blocks as zeros only.
  */
 public final class FileDevices implements DeviceManager {
 
   /** The same as in LVM mode, so that sizes are the same. */
   static final long ALIGNMENT = 4L << 20;
 
-  /** Where the files are, in the state directory. */
-  public static final String DIRECTORY = "devices";
-
   private static final String SUFFIX = ".img";
 
+  private final Path stateDirectory;
   private final Path directory;
   private final LoopDevices loops;
   private final Pool pool;
   private final Object reservation = new Object();
   private final ReservedSpace reservedSpace = new ReservedSpace(this::files);
 
-  /** How much room there is for files. */
+  /** How much space there is for files. */
   public sealed interface Pool {
 
     /** A share of the filesystem below the state directory, never more than is really free. */
@@ -67,7 +70,8 @@ public final class FileDevices implements DeviceManager {
   }
 
   public FileDevices(Path stateDirectory, Pool pool, LoopDevices loops) {
-    this.directory = stateDirectory.toAbsolutePath().resolve(DIRECTORY);
+    this.stateDirectory = stateDirectory.toAbsolutePath();
+    this.directory = StateDirectory.Part.DEVICES.in(this.stateDirectory);
     this.loops = loops;
     this.pool = pool;
   }
@@ -126,8 +130,27 @@ public final class FileDevices implements DeviceManager {
                 : Optional.empty());
   }
 
+  /** The loop device of a file that another program has removed. */
   @Override
-  public Device create(VolumeId id, long sizeBytes, AccessModel accessModel) {
+  public Optional<Device> remains(VolumeId id) {
+    Path file = file(id);
+    return run(
+        "find the loop device of volume " + id,
+        () ->
+            Files.exists(file)
+                ? Optional.<Device>empty()
+                : loops.ofDeleted(file).stream()
+                    .map(loop -> new Device(id, loop.device(), 0))
+                    .findFirst());
+  }
+
+  @Override
+  public Device create(VolumeId id, long sizeBytes, AccessModel accessModel, OptionalInt numaNode) {
+    if (numaNode.isPresent()) {
+      throw new DeviceException.Unsupported(
+          DeviceMode.FILE,
+          "the parameter \"numaNode\" (%d): leave it out".formatted(numaNode.getAsInt()));
+    }
     Path file = file(id);
     return run(
         "create the device of volume " + id,
@@ -151,9 +174,30 @@ public final class FileDevices implements DeviceManager {
             detach(id, file);
             Files.delete(file);
             reservedSpace.changed(file);
+          } else {
+            for (Loop loop : loops.ofDeleted(file)) {
+              release(id, loop.device());
+            }
           }
           return file;
         });
+  }
+
+  /**
+   * Shares the blocks of the files where the filesystem below can, else writes what is not zero.
+   */
+  @Override
+  public void copy(Device from, Device to) throws IOException {
+    Path source = file(from.id());
+    if (Files.exists(source) && FileSpace.reflink(source, file(to.id()))) {
+      // the loop device may have cached what its file held before
+      BlockDevices.dropCache(to.path());
+    } else {
+      // a copy that was interrupted has left a file that is not blank
+      boolean blank = FileSpace.allocatedBytes(file(to.id())) == 0;
+      BlockCopier.copy(from, to, blank);
+    }
+    reservedSpace.changed(file(to.id()));
   }
 
   @Override
@@ -192,9 +236,10 @@ public final class FileDevices implements DeviceManager {
       if (Files.exists(file)) {
         throw new DeviceException.Exists(id, Files.size(file));
       }
-      Files.createDirectories(directory);
+      StateDirectory.createInside(directory);
       long size = roundUp(sizeBytes);
       requireSpace(size, sizeBytes);
+      Files.createFile(file, StateDirectory.ownerOnly());
       setLength(file, size);
       reservedSpace.changed(file);
       return size;
@@ -235,11 +280,11 @@ public final class FileDevices implements DeviceManager {
     return switch (pool) {
       case Pool.Fixed(long bytes) -> capacity(bytes - reserved.bytes(), bytes, bytes);
       case Pool.Percentage(int percent) -> {
-        FileStore disk = Files.getFileStore(directory.getParent());
-        long total = disk.getTotalSpace();
+        FileSpace.Filesystem disk = FileSpace.of(stateDirectory);
+        long total = disk.totalBytes();
         long managed = total / 100 * percent;
         // what sparse files have not allocated yet is promised to them
-        long free = disk.getUsableSpace() - reserved.unallocated();
+        long free = disk.availableBytes() - reserved.unallocated();
         yield capacity(Math.min(managed - reserved.bytes(), free), managed, total);
       }
     };
@@ -255,7 +300,10 @@ public final class FileDevices implements DeviceManager {
       return List.of();
     }
     try (Stream<Path> all = Files.list(directory)) {
-      return all.filter(file -> file.getFileName().toString().endsWith(SUFFIX)).sorted().toList();
+      return all.filter(file -> file.getFileName().toString().endsWith(SUFFIX))
+          .filter(file -> Files.isRegularFile(file, NOFOLLOW_LINKS))
+          .sorted()
+          .toList();
     }
   }
 

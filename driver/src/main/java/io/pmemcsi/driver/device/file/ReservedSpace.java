@@ -58,7 +58,9 @@ final class ReservedSpace {
     return new Sum(reserved, unallocated);
   }
 
-  /** Examines all files at the next question, for example because there seems to be no room. */
+  /**
+   * Examines all files at the next question, for example because there seems to be no space left.
+   */
   synchronized void invalidate() {
     examined = false;
   }

@@ -1,8 +1,10 @@
 package io.pmemcsi.driver.device.lvm;
 
 import io.pmemcsi.base.error.FatalException;
+import io.pmemcsi.base.names.DriverName;
 import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.Eraser;
+import io.pmemcsi.driver.device.lvm.LvmDevices.Prepared;
 import io.pmemcsi.driver.device.ndctl.Namespace;
 import io.pmemcsi.driver.device.ndctl.NamespaceMode;
 import io.pmemcsi.driver.device.ndctl.Ndctl;
@@ -15,24 +17,28 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Prepares the regions at start: in each of them the configured share of the memory becomes
- * namespaces of the driver, and those become one volume group. Only ever adds: a share that was
- * lowered changes nothing, a raised one adds another namespace to the group.
+ * Prepares the regions, at start and when memory appears later: in each of them the configured
+ * share of the memory becomes namespaces of the driver, and those become one volume group. Only
+ * ever adds: a share that was lowered changes nothing, a raised one adds another namespace to the
+ * group.
  */
 public final class GroupSetup {
   private static final Logger LOG = LoggerFactory.getLogger(GroupSetup.class);
 
-  /** Below two extents a group would have no room for a volume after its own bookkeeping. */
+  /** Below two extents a group would have no space for a volume after its own bookkeeping. */
   private static final long USEFUL_BYTES = 8L << 20;
 
   private final Ndctl ndctl;
   private final Lvm lvm;
   private final CommandRunner runner;
+  private final DriverName driver;
   private final PendingNamespaces pending;
   private final Predicate<Path> blank;
 
@@ -40,8 +46,13 @@ public final class GroupSetup {
    * @param blank whether a device holds nothing where LVM would write
    */
   public GroupSetup(
-      Ndctl ndctl, CommandRunner runner, PendingNamespaces pending, Predicate<Path> blank) {
+      Ndctl ndctl,
+      CommandRunner runner,
+      DriverName driver,
+      PendingNamespaces pending,
+      Predicate<Path> blank) {
     this.ndctl = ndctl;
+    this.driver = driver;
     this.lvm = new Lvm(runner);
     this.runner = runner;
     this.pending = pending;
@@ -54,6 +65,40 @@ public final class GroupSetup {
       throw new IllegalArgumentException(
           "pmemPercentage %d is not between 0 and 100".formatted(pmemPercentage));
     }
+    return new LvmDevices(
+        runner,
+        eraser,
+        driver,
+        prepare(pmemPercentage),
+        new LvmDevices.Preparation() {
+          @Override
+          public Optional<Prepared> prepareNew(Prepared known) {
+            return hasNewMemory(ndctl.regions(), known.groupNames(), pmemPercentage)
+                ? Optional.of(prepare(pmemPercentage))
+                : Optional.empty();
+          }
+
+          @Override
+          public List<String> unavailable(List<String> groupNames) {
+            return UnavailableGroups.among(
+                ndctl.regions(), groupNames, group -> new GroupMembers(lvm).exists(group));
+          }
+        });
+  }
+
+  /** Whether a region has memory that should be in a group and is not. */
+  static boolean hasNewMemory(List<Region> regions, List<String> groupNames, int pmemPercentage) {
+    return pmemPercentage > 0
+        && regions.stream()
+            .filter(Region::isUsable)
+            .anyMatch(
+                region ->
+                    missingBytes(region, pmemPercentage) > 0
+                        || (!namespacesForGroup(region).isEmpty()
+                            && !groupNames.contains(groupName(region))));
+  }
+
+  private Prepared prepare(int pmemPercentage) {
     try {
       if (pmemPercentage > 0) {
         refuseWhileCreating();
@@ -64,7 +109,7 @@ public final class GroupSetup {
               ? extended(cleaned(ndctl.regions(), wiped), pmemPercentage, wiped)
               : ndctl.regions();
       if (regions.isEmpty()) {
-        return new LvmDevices(runner, eraser, List.of(), 0, () -> unavailable(List.of()));
+        return new Prepared(List.of(), 0, Map.of());
       }
       GroupMembers members = new GroupMembers(lvm);
       if (pmemPercentage > 0) {
@@ -80,15 +125,13 @@ public final class GroupSetup {
         lvm.activateGroups(names);
       }
       long total = regions.stream().mapToLong(Region::sizeBytes).sum();
-      return new LvmDevices(runner, eraser, names, total, () -> unavailable(names));
+      return new Prepared(
+          names,
+          total,
+          regions.stream().collect(Collectors.toMap(GroupSetup::groupName, Function.identity())));
     } catch (ToolFailedException e) {
       throw new DeviceException.ToolFailed("prepare the volume groups", e);
     }
-  }
-
-  private List<String> unavailable(List<String> names) {
-    return UnavailableGroups.among(
-        ndctl.regions(), names, group -> new GroupMembers(lvm).exists(group));
   }
 
   /** The group of a region, for example ndbus0region0fsdax. */

@@ -6,6 +6,7 @@ import io.pmemcsi.driver.device.lvm.LvmReport.Volume;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
@@ -35,23 +36,21 @@ record Groups(List<Group> all, List<String> unreadable) {
   }
 
   /** Where a new volume fits, in order. */
-  List<Group> fitting(long bytes) {
+  List<Group> fitting(long bytes, Predicate<Group> allowed) {
     return all.stream()
+        .filter(allowed)
         .filter(group -> bytes <= group.freeBytes())
         .filter(group -> roundUp(bytes, group.extentBytes()) <= group.freeBytes())
         .toList();
   }
 
   Capacity capacity(long totalBytes) {
-    long max = 0;
-    long available = 0;
-    long managed = 0;
-    for (Group group : all) {
-      max = Math.max(max, group.freeBytes());
-      available += group.freeBytes();
-      managed += group.sizeBytes();
-    }
-    return new Capacity(max, available, managed, totalBytes);
+    Capacity sum = all.stream().map(Groups::capacity).reduce(Capacity.NONE, Capacity::plus);
+    return new Capacity(sum.maxVolumeSize(), sum.available(), sum.managed(), totalBytes);
+  }
+
+  static Capacity capacity(Group group) {
+    return new Capacity(group.freeBytes(), group.freeBytes(), group.sizeBytes(), group.sizeBytes());
   }
 
   Groups with(Group changed, Volume added) {
@@ -66,6 +65,17 @@ record Groups(List<Group> all, List<String> unreadable) {
     List<Volume> rest = new ArrayList<>(group.volumes());
     rest.remove(removed.volume());
     return replace(group, group.freeBytes() + removed.volume().sizeBytes(), rest);
+  }
+
+  Groups resized(Place place, long sizeBytes) {
+    Group group = place.group();
+    Volume old = place.volume();
+    return replace(
+        group,
+        group.freeBytes() - (sizeBytes - old.sizeBytes()),
+        group.volumes().stream()
+            .map(volume -> volume.equals(old) ? old.withSize(sizeBytes) : volume)
+            .toList());
   }
 
   /** Whole extents, at least one. */

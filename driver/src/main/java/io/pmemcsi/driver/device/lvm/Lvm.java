@@ -73,7 +73,7 @@ final class Lvm {
         new ArrayList<>(List.of("lvm", "fullreport", "--reportformat=json", "--units=b"));
     command.add("--nosuffix");
     columns(command, "vg", "vg_name,vg_size,vg_free,vg_extent_size");
-    columns(command, "lv", "lv_name,lv_path,lv_size");
+    columns(command, "lv", "lv_name,lv_path,lv_size,lv_tags");
     columns(command, "pv", "pv_name,vg_name");
     columns(command, "pvseg", "pvseg_start");
     columns(command, "seg", "seg_start");
@@ -105,7 +105,14 @@ final class Lvm {
   }
 
   /** Does not touch the content: the caller wipes the volume before its first use. */
-  void createVolume(String group, String name, long bytes) {
+  void createVolume(String group, String name, long bytes, OwnerTag owner) {
+    if (OrphanedCommands.HERE.isRunningWith(group + "/" + name)) {
+      throw new DeviceException.ToolFailed(
+          "create the logical volume " + name,
+          new IllegalStateException(
+              "an LVM command of an interrupted call still runs for %s/%s, and could remove the new volume; call again when it has ended"
+                  .formatted(group, name)));
+    }
     runner.run(
         Command.of(
             "lvcreate",
@@ -114,6 +121,7 @@ final class Lvm {
             "-Wn",
             "--size=" + bytes + "b",
             OrphanedCommands.nameOption(name),
+            "--addtag=" + owner.text(),
             group));
   }
 
@@ -123,6 +131,14 @@ final class Lvm {
 
   void activateVolume(String group, String name) {
     runner.run(Command.of("lvchange", "--activate=y", group + "/" + name));
+  }
+
+  /** Tags volumes, each as {@code group/name}; at least one. */
+  void tagVolumes(List<String> volumes, OwnerTag owner) {
+    runner.run(
+        Command.of(
+            Stream.concat(Stream.of("lvchange", "--addtag=" + owner.text()), volumes.stream())
+                .toList()));
   }
 
   void removeVolume(String group, String name) {

@@ -1,5 +1,6 @@
 package io.pmemcsi.driver.device.lvm;
 
+import io.pmemcsi.base.names.DriverName;
 import io.pmemcsi.driver.device.AccessModel;
 import io.pmemcsi.driver.device.Capacity;
 import io.pmemcsi.driver.device.Device;
@@ -8,19 +9,19 @@ import io.pmemcsi.driver.device.DeviceManager;
 import io.pmemcsi.driver.device.DeviceMode;
 import io.pmemcsi.driver.device.Eraser;
 import io.pmemcsi.driver.device.ExpiringCache;
+import io.pmemcsi.driver.device.Pool;
 import io.pmemcsi.driver.device.VolumeId;
 import io.pmemcsi.driver.device.lvm.Groups.Place;
 import io.pmemcsi.driver.device.lvm.LvmReport.Group;
 import io.pmemcsi.driver.device.lvm.LvmReport.Volume;
+import io.pmemcsi.driver.device.ndctl.Region;
 import io.pmemcsi.driver.linux.exec.CommandRunner;
-import io.pmemcsi.driver.linux.exec.ToolFailedException;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import java.util.Collection;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
+import java.util.OptionalInt;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -40,32 +41,100 @@ import org.slf4j.LoggerFactory;
 public final class LvmDevices implements DeviceManager {
   private static final Logger LOG = LoggerFactory.getLogger(LvmDevices.class);
 
-  private final Lvm lvm;
   private final Eraser eraser;
-  private final long totalBytes;
-  private final Supplier<List<String>> unavailable;
+  private final OwnerTag owner;
+  private final Preparation preparation;
   private final ExpiringCache<Groups> groups;
+  private final LogicalVolumes volumes;
   private final ReentrantLock lock = new ReentrantLock(true);
+  private volatile Prepared prepared;
 
   /**
-   * Manages the volumes of these groups.
+   * The volume groups to use, which all exist.
    *
-   * @param groupNames the volume groups to use, which all exist at the start
+   * @param totalBytes all the persistent memory of this node
+   * @param regions the region of each group
+   */
+  record Prepared(List<String> groupNames, long totalBytes, Map<String, Region> regions) {
+    Prepared {
+      groupNames = List.copyOf(groupNames);
+      regions = Map.copyOf(regions);
+    }
+  }
+
+  /** What the manager needs to know about the memory of the node. */
+  interface Preparation {
+    /** Prepares groups again, if there is memory that is in none of them. */
+    Optional<Prepared> prepareNew(Prepared known);
+
+    /** The places whose volumes are in none of these groups. */
+    List<String> unavailable(List<String> groupNames);
+  }
+
+  /**
+   * Manages the volumes of these groups only.
+   *
+   * @param driver the one that new volumes belong to
    * @param totalBytes all the persistent memory of this node
    * @param unavailable lists the places whose volumes are in none of these groups
    */
   public LvmDevices(
       CommandRunner runner,
       Eraser eraser,
+      DriverName driver,
       List<String> groupNames,
       long totalBytes,
       Supplier<List<String>> unavailable) {
-    this.lvm = new Lvm(runner);
+    this(
+        runner,
+        eraser,
+        driver,
+        new Prepared(groupNames, totalBytes, Map.of()),
+        new Preparation() {
+          @Override
+          public Optional<Prepared> prepareNew(Prepared known) {
+            return Optional.empty();
+          }
+
+          @Override
+          public List<String> unavailable(List<String> known) {
+            return unavailable.get();
+          }
+        });
+  }
+
+  /** Manages the volumes of these groups, and of those that are prepared later. */
+  LvmDevices(
+      CommandRunner runner,
+      Eraser eraser,
+      DriverName driver,
+      Prepared prepared,
+      Preparation preparation) {
+    var lvm = new Lvm(runner);
     this.eraser = eraser;
-    this.totalBytes = totalBytes;
-    this.unavailable = unavailable;
-    List<String> names = List.copyOf(groupNames);
-    this.groups = new ExpiringCache<>(() -> lvm.groups(names));
+    this.owner = new OwnerTag(driver);
+    this.prepared = prepared;
+    this.preparation = preparation;
+    this.groups = new ExpiringCache<>(() -> lvm.groups(this.prepared.groupNames()));
+    this.volumes = new LogicalVolumes(lvm, owner, groups);
+  }
+
+  @Override
+  public void takeNewMemory() {
+    locked(
+        () -> {
+          Optional<Prepared> more = preparation.prepareNew(prepared);
+          more.ifPresent(
+              now -> {
+                prepared = now;
+                groups.invalidate();
+                LOG.atInfo()
+                    .addKeyValue("groups", now.groupNames())
+                    .addKeyValue("bytes", now.totalBytes())
+                    .log("New memory was taken into use.");
+              });
+          return more;
+        });
   }
 
   @Override
@@ -75,7 +144,39 @@ public final class LvmDevices implements DeviceManager {
 
   @Override
   public Capacity capacity() {
-    return locked(() -> cachedGroups(_ -> true).capacity(totalBytes));
+    return locked(() -> volumes.cachedGroups(_ -> true).capacity(prepared.totalBytes()));
+  }
+
+  @Override
+  public List<Pool> pools() {
+    return locked(() -> pools(volumes.cachedGroups(_ -> true)));
+  }
+
+  private List<Pool> pools(Groups now) {
+    return now.all().stream()
+        .flatMap(
+            group ->
+                region(group)
+                    .map(r -> new Pool(r.device(), r.numaNode(), Groups.capacity(group)))
+                    .stream())
+        .toList();
+  }
+
+  @Override
+  public OptionalInt numaNode(VolumeId id) {
+    return groups
+        .last()
+        .flatMap(known -> known.find(id.value()))
+        .map(place -> numaNode(place.group()))
+        .orElse(OptionalInt.empty());
+  }
+
+  private OptionalInt numaNode(Group group) {
+    return region(group).map(Region::numaNode).orElse(OptionalInt.empty());
+  }
+
+  private Optional<Region> region(Group group) {
+    return Optional.ofNullable(prepared.regions().get(group.name()));
   }
 
   @Override
@@ -91,7 +192,36 @@ public final class LvmDevices implements DeviceManager {
 
   @Override
   public boolean exists(VolumeId id) {
-    return locked(() -> place(id).isPresent());
+    return locked(() -> volumes.place(id).isPresent());
+  }
+
+  @Override
+  public boolean isOwn(VolumeId id) {
+    return locked(
+        () ->
+            volumes
+                .cachedGroups(_ -> true)
+                .find(id.value())
+                .filter(place -> owner.isOfAnother(place.volume().tags()))
+                .isEmpty());
+  }
+
+  @Override
+  public void claim(Collection<VolumeId> ids) {
+    locked(
+        () -> {
+          Groups now = volumes.cachedGroups(_ -> true);
+          List<String> unclaimed =
+              ids.stream()
+                  .flatMap(id -> now.find(id.value()).stream())
+                  .filter(place -> !OwnerTag.isClaimed(place.volume().tags()))
+                  .map(place -> place.group().name() + "/" + place.volume().name())
+                  .toList();
+          if (!unclaimed.isEmpty()) {
+            volumes.tag(unclaimed);
+          }
+          return unclaimed;
+        });
   }
 
   @Override
@@ -99,8 +229,8 @@ public final class LvmDevices implements DeviceManager {
     return locked(
         () ->
             Stream.concat(
-                    unavailable.get().stream(),
-                    cachedGroups(_ -> true).unreadable().stream()
+                    preparation.unavailable(prepared.groupNames()).stream(),
+                    volumes.cachedGroups(_ -> true).unreadable().stream()
                         .map(group -> group + " (LVM cannot read it)"))
                 .toList());
   }
@@ -110,27 +240,29 @@ public final class LvmDevices implements DeviceManager {
     return groups
         .last()
         .flatMap(known -> known.find(id.value()))
-        .filter(LvmDevices::isActive)
+        .filter(LogicalVolumes::isActive)
         .flatMap(place -> device(place.volume()))
         .or(() -> locked(() -> activeDevice(id)));
   }
 
   @Override
-  public Device create(VolumeId id, long sizeBytes, AccessModel accessModel) {
+  public Device create(VolumeId id, long sizeBytes, AccessModel accessModel, OptionalInt numaNode) {
+    Predicate<Group> allowed = group -> Pool.isOn(numaNode(group), numaNode);
     eraser.forget(id);
     return locked(
         () -> {
           Groups now =
-              cachedGroups(g -> g.find(id.value()).isEmpty() && !g.fitting(sizeBytes).isEmpty());
+              volumes.cachedGroups(
+                  g -> g.find(id.value()).isEmpty() && !g.fitting(sizeBytes, allowed).isEmpty());
           Optional<Place> same = now.find(id.value());
           if (same.isPresent()) {
             throw new DeviceException.Exists(id, same.get().volume().sizeBytes());
           }
-          if (now.fitting(sizeBytes).isEmpty()) {
-            long largest = now.capacity(totalBytes).maxVolumeSize();
-            throw new DeviceException.NotEnoughSpace(sizeBytes, largest);
+          if (now.fitting(sizeBytes, allowed).isEmpty()) {
+            long largest = now.capacity(prepared.totalBytes()).maxVolumeSize();
+            throw DeviceException.NotEnoughSpace.on(numaNode, sizeBytes, largest, pools(now));
           }
-          return createInFirst(now, id, sizeBytes);
+          return volumes.createInFirst(now, id, sizeBytes, allowed);
         });
   }
 
@@ -140,7 +272,7 @@ public final class LvmDevices implements DeviceManager {
     Optional<Device> device = locked(() -> activeDevice(id));
     if (device.isPresent()) {
       eraser.release(device.get(), erase);
-      locked(() -> remove(id));
+      locked(() -> volumes.remove(id));
     } else {
       locked(() -> requireAllReadable(id));
     }
@@ -150,7 +282,8 @@ public final class LvmDevices implements DeviceManager {
   public long roundedSize(VolumeId id, long sizeBytes) {
     return locked(
         () ->
-            place(id)
+            volumes
+                .place(id)
                 .map(place -> Groups.roundUp(sizeBytes, place.group().extentBytes()))
                 .orElse(sizeBytes));
   }
@@ -159,107 +292,34 @@ public final class LvmDevices implements DeviceManager {
   public Device expand(VolumeId id, long sizeBytes) {
     return locked(
         () -> {
-          groups.invalidate();
-          Place place = place(id).orElseThrow(() -> new DeviceException.NotFound(id));
-          if (activated(place).sizeBytes() < sizeBytes) {
-            extend(id, place, sizeBytes);
-          }
-          return activeDevice(id).orElseThrow(() -> new DeviceException.NotFound(id));
+          // a report costs more than the change itself, so it is read only where the cached one
+          // would refuse
+          Groups now =
+              volumes.cachedGroups(
+                  g ->
+                      g.find(id.value())
+                          .filter(
+                              place ->
+                                  LogicalVolumes.isActive(place)
+                                      && sizeBytes <= LogicalVolumes.possibleBytes(place))
+                          .isPresent());
+          Place place = now.find(id.value()).orElseThrow(() -> new DeviceException.NotFound(id));
+          Volume volume = volumes.activated(place);
+          return device(
+                  volume.sizeBytes() < sizeBytes
+                      ? volumes.extended(now, id, place, sizeBytes)
+                      : volume)
+              .orElseThrow(() -> new DeviceException.NotFound(id));
         });
-  }
-
-  private Device createInFirst(Groups before, VolumeId id, long sizeBytes) {
-    Groups now = before;
-    Set<String> tried = new HashSet<>();
-    while (true) {
-      Group group = untried(now, tried, sizeBytes).getFirst();
-      Path path = Path.of("/dev", group.name(), id.value());
-      long size = Groups.roundUp(sizeBytes, group.extentBytes());
-      try {
-        lvm.createVolume(group.name(), id.value(), size);
-        groups.update(now.with(group, new Volume(id.value(), path, size)));
-        return new Device(id, path, size);
-      } catch (ToolFailedException e) {
-        groups.invalidate();
-        tried.add(group.name());
-        now = afterFailure(id, e);
-        // one that failed in the end may have created the volume: two of one name are unusable
-        if (now.find(id.value()).isPresent() || untried(now, tried, sizeBytes).isEmpty()) {
-          throw notCreated(id, e);
-        }
-        LOG.atWarn()
-            .addKeyValue("group", group.name())
-            .addKeyValue("error", e.getMessage())
-            .log("The logical volume was not created in this group, trying the next one.");
-      }
-    }
-  }
-
-  /** The groups after an lvcreate that failed, where another group may be tried. */
-  private Groups afterFailure(VolumeId id, ToolFailedException failure) {
-    return switch (LvmFailure.classify(failure)) {
-      case VOLUME_EXISTS -> {
-        // another program has created it since the groups were read
-        Optional<Place> other = groups.refresh().find(id.value());
-        throw new DeviceException.Exists(id, other.map(p -> p.volume().sizeBytes()).orElse(0L));
-      }
-      case NO_ANSWER -> throw notCreated(id, failure);
-      case REFUSED -> groups.refresh();
-    };
-  }
-
-  private static DeviceException notCreated(VolumeId id, ToolFailedException failure) {
-    return new DeviceException.ToolFailed("create a logical volume for " + id, failure);
-  }
-
-  private static List<Group> untried(Groups now, Set<String> tried, long sizeBytes) {
-    return now.fitting(sizeBytes).stream().filter(group -> !tried.contains(group.name())).toList();
-  }
-
-  private Optional<Place> remove(VolumeId id) {
-    Groups now = cachedGroups(g -> g.find(id.value()).isPresent());
-    Optional<Place> place = now.find(id.value());
-    place.ifPresent(
-        p -> {
-          change(
-              "remove the logical volume " + id,
-              () -> lvm.removeVolume(p.group().name(), id.value()));
-          groups.update(now.without(p));
-        });
-    return place;
-  }
-
-  private void extend(VolumeId id, Place place, long sizeBytes) {
-    Group group = place.group();
-    long possible = place.volume().sizeBytes() + group.freeBytes();
-    if (sizeBytes > possible) {
-      throw new DeviceException.NotEnoughSpace(sizeBytes, possible);
-    }
-    change(
-        "extend the logical volume " + id,
-        () ->
-            lvm.extendVolume(
-                group.name(), id.value(), Groups.roundUp(sizeBytes, group.extentBytes())));
-    groups.invalidate();
   }
 
   private Optional<Device> activeDevice(VolumeId id) {
-    return place(id).flatMap(place -> device(activated(place)));
-  }
-
-  private Optional<Place> place(VolumeId id) {
-    return cachedGroups(g -> g.find(id.value()).map(LvmDevices::isActive).orElse(true))
-        .find(id.value());
-  }
-
-  /** The cached groups if they are plausible; while a group is unreadable they never are. */
-  private Groups cachedGroups(Predicate<Groups> plausible) {
-    return groups.getIf(g -> g.isComplete() && plausible.test(g));
+    return volumes.place(id).flatMap(place -> device(volumes.activated(place)));
   }
 
   /** A volume is known to be deleted only if every group that should exist can be read. */
   private Groups requireAllReadable(VolumeId id) {
-    Groups now = cachedGroups(_ -> true);
+    Groups now = volumes.cachedGroups(_ -> true);
     if (!now.isComplete()) {
       throw new DeviceException.ToolFailed(
           "remove the logical volume " + id,
@@ -268,30 +328,6 @@ public final class LvmDevices implements DeviceManager {
                   .formatted(String.join(", ", now.unreadable()))));
     }
     return now;
-  }
-
-  private static boolean isActive(Place place) {
-    return Files.exists(place.volume().path());
-  }
-
-  /** Activates a volume that a reboot has left inactive, which creates its device node. */
-  private Volume activated(Place place) {
-    Volume volume = place.volume();
-    if (!isActive(place)) {
-      change(
-          "activate the logical volume " + volume.name(),
-          () -> lvm.activateVolume(place.group().name(), volume.name()));
-    }
-    return volume;
-  }
-
-  private void change(String operation, Runnable command) {
-    try {
-      command.run();
-    } catch (ToolFailedException e) {
-      groups.invalidate();
-      throw new DeviceException.ToolFailed(operation, e);
-    }
   }
 
   private static Optional<Device> device(Volume volume) {

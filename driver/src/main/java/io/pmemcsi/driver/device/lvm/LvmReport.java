@@ -15,7 +15,15 @@ record LvmReport(List<Group> groups, List<PhysicalVolume> physicalVolumes) {
     }
   }
 
-  record Volume(String name, Path path, long sizeBytes) {}
+  record Volume(String name, Path path, long sizeBytes, List<String> tags) {
+    Volume {
+      tags = List.copyOf(tags);
+    }
+
+    Volume withSize(long bytes) {
+      return new Volume(name, path, bytes, tags);
+    }
+  }
 
   /** A device; the group is empty for one that belongs to none. */
   record PhysicalVolume(Path device, String group) {}
@@ -45,7 +53,12 @@ record LvmReport(List<Group> groups, List<PhysicalVolume> physicalVolumes) {
     for (Json lv : lvs.elements()) {
       String path = text(lv, "lv_path");
       if (!path.isEmpty()) { // internal volumes have none
-        volumes.add(new Volume(text(lv, "lv_name"), Path.of(path), bytes(lv, "lv_size")));
+        volumes.add(
+            new Volume(
+                text(lv, "lv_name"),
+                Path.of(path),
+                bytes(lv, "lv_size"),
+                tags(text(lv, "lv_tags"))));
       }
     }
     return new Group(
@@ -54,6 +67,10 @@ record LvmReport(List<Group> groups, List<PhysicalVolume> physicalVolumes) {
         bytes(vg, "vg_free"),
         bytes(vg, "vg_extent_size"),
         volumes);
+  }
+
+  private static List<String> tags(String text) {
+    return text.isEmpty() ? List.of() : List.of(text.split(",", -1));
   }
 
   private static String text(Json node, String field) {

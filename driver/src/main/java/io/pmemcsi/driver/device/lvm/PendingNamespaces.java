@@ -3,36 +3,37 @@ package io.pmemcsi.driver.device.lvm;
 import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.OrphanedCommands;
 import io.pmemcsi.driver.device.ndctl.Ndctl;
+import io.pmemcsi.driver.state.StateDirectory;
 import io.pmemcsi.driver.state.StateFiles;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.regex.Pattern;
 
 /**
- * Notes about namespaces that are being created for a group.
+ * Records of namespaces that are being created for a group.
  *
  * <p>The memory of a new namespace may hold an old volume group. A start that is killed before it
- * is wiped leaves something that looks like a valid group; by the note the next start knows that it
- * is not. Once it is wiped the note stays until the namespace is in its group: no other namespace
- * with something on it may be put into one.
+ * is wiped leaves something that looks like a valid group; by the record the next start knows that
+ * it is not. Once it is wiped the record stays until the namespace is in its group: no other
+ * namespace with something on it may be put into one.
  */
 public final class PendingNamespaces {
 
   private static final String NOT_WIPED = "not wiped\n";
   private static final String WIPED = "wiped\n";
 
-  /** Of a UUID; a longer name is that of a file which was never finished. */
-  private static final int NAME_LENGTH = 36;
+  /** Of a UUID; all other files were never finished, or are not owned. */
+  private static final Pattern NAME = Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
 
   private final Path directory;
   private final StateFiles files;
 
   public PendingNamespaces(Path stateDirectory, StateFiles files) {
-    this.directory = stateDirectory.resolve("fresh-namespaces");
+    this.directory = StateDirectory.Part.PENDING_NAMESPACES.in(stateDirectory);
     this.files = files;
   }
 
@@ -41,7 +42,7 @@ public final class PendingNamespaces {
     UUID uuid = UUID.randomUUID();
     return access(
         () -> {
-          Files.createDirectories(directory);
+          StateDirectory.createInside(directory);
           write(uuid, NOT_WIPED);
           return uuid;
         });
@@ -53,7 +54,7 @@ public final class PendingNamespaces {
         () -> {
           List<UUID> all = new ArrayList<>();
           for (String name : files.list(directory)) {
-            if (name.length() == NAME_LENGTH) {
+            if (NAME.matcher(name).matches()) {
               all.add(UUID.fromString(name));
             }
           }
@@ -98,15 +99,15 @@ public final class PendingNamespaces {
     return directory.resolve(uuid.toString());
   }
 
-  private interface Note<T> {
+  private interface FileAccess<T> {
     T run() throws IOException;
   }
 
-  private static <T> T access(Note<T> note) {
+  private static <T> T access(FileAccess<T> access) {
     try {
-      return note.run();
+      return access.run();
     } catch (IOException e) {
-      throw new DeviceException.ToolFailed("access the notes about new namespaces", e);
+      throw new DeviceException.ToolFailed("access the records of new namespaces", e);
     }
   }
 }

@@ -13,9 +13,9 @@ final class UnavailableGroups {
   private UnavailableGroups() {}
 
   /**
-   * Names the places, with what is the matter with each but a disabled region.
+   * Names the places, each with its problem, except disabled regions: they have their name only.
    *
-   * @param used the groups in use, which were chosen when the driver started
+   * @param used the groups in use
    * @param exists whether LVM has a group of that name now
    */
   static List<String> among(List<Region> regions, List<String> used, Predicate<String> exists) {
@@ -41,7 +41,7 @@ final class UnavailableGroups {
     }
     return List.of(
         region.device()
-            + (region.readOnly() ? " (read-only)" : " (used only after a restart of the driver)"));
+            + (region.readOnly() ? " (read-only)" : " (enabled after the start, not in use yet)"));
   }
 
   /** What has no name may be memory without labels, which cannot have one. */

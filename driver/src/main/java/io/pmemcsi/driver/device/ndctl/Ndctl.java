@@ -18,17 +18,22 @@ public final class Ndctl {
    */
   public static final String GROUP_NAMESPACE = "pmem-csi";
 
+  /** Names a namespace by a device name that the kernel reuses. */
+  private static final String DESTROY = "destroy-namespace";
+
   private final CommandRunner runner;
   private final NamespaceAttributes attributes;
+  private final OrphanedCommands commands;
 
   public Ndctl(CommandRunner runner) {
-    this(runner, NamespaceAttributes.SYSFS);
+    this(runner, NamespaceAttributes.SYSFS, OrphanedCommands.HERE);
   }
 
-  /** The same for a tree of attributes elsewhere. */
-  public Ndctl(CommandRunner runner, NamespaceAttributes attributes) {
+  /** The same for trees of attributes and of processes elsewhere. */
+  public Ndctl(CommandRunner runner, NamespaceAttributes attributes, OrphanedCommands commands) {
     this.runner = runner;
     this.attributes = attributes;
+    this.commands = commands;
   }
 
   /** All regions of this node with all namespaces, in the order of their numbers. */
@@ -43,23 +48,20 @@ public final class Ndctl {
     }
   }
 
-  /** Creates a namespace of so many bytes of memory, which must be whole units of the region. */
-  public void create(Region region, NamespaceMode mode, long rawBytes, String name) {
-    create(region, mode, rawBytes, name, List.of());
-  }
-
-  /** The same with a UUID that was chosen beforehand. */
+  /**
+   * Creates a namespace.
+   *
+   * @param rawBytes of memory, which must be whole units of the region
+   * @param uuid chosen beforehand
+   */
   public void create(Region region, NamespaceMode mode, long rawBytes, String name, UUID uuid) {
-    create(region, mode, rawBytes, name, List.of(uuidOption(uuid)));
-  }
-
-  /** The argument of ndctl that sets the UUID of a new namespace. */
-  public static String uuidOption(UUID uuid) {
-    return "--uuid=" + uuid;
-  }
-
-  private void create(
-      Region region, NamespaceMode mode, long rawBytes, String name, List<String> further) {
+    if (commands.isRunningWith(DESTROY)) {
+      throw new DeviceException.ToolFailed(
+          "create namespace " + name,
+          new IllegalStateException(
+              "ndctl %s of an interrupted call still runs, and could remove the new namespace; call again when it has ended"
+                  .formatted(DESTROY)));
+    }
     List<String> command = new ArrayList<>(List.of("ndctl", "create-namespace"));
     command.add("--bus=" + region.bus());
     command.add("--region=" + region.device());
@@ -72,8 +74,13 @@ public final class Ndctl {
           case SECTOR -> List.of("--sector-size=4096");
           case RAW, OTHER -> throw new IllegalArgumentException("volumes are never " + mode);
         });
-    command.addAll(further);
+    command.add(uuidOption(uuid));
     runner.run(Command.of(command).within(Timeouts.NAMESPACE));
+  }
+
+  /** The argument of ndctl that sets the UUID of a new namespace. */
+  public static String uuidOption(UUID uuid) {
+    return "--uuid=" + uuid;
   }
 
   /**
@@ -110,6 +117,6 @@ public final class Ndctl {
           "remove namespace " + namespace.device(),
           new IllegalStateException("it is not named \"%s\"".formatted(namespace.name())));
     }
-    runner.run(Command.of("ndctl", "destroy-namespace", "--force", namespace.device()));
+    runner.run(Command.of("ndctl", DESTROY, "--force", namespace.device()));
   }
 }

@@ -1,6 +1,7 @@
 package io.pmemcsi.driver.device.ndctl;
 
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -9,7 +10,9 @@ import java.util.regex.Pattern;
  *
  * @param availableBytes what is free in all gaps together
  * @param maxExtentBytes the largest gap
+ * @param gaps the size of each gap, as far as the kernel shows where namespaces are
  * @param unitBytes what sizes of namespaces must be a multiple of
+ * @param numaNode the NUMA node that the memory belongs to, where the kernel knows it
  */
 public record Region(
     String bus,
@@ -17,10 +20,12 @@ public record Region(
     long sizeBytes,
     long availableBytes,
     long maxExtentBytes,
+    List<Long> gaps,
     long unitBytes,
     boolean persistent,
     boolean enabled,
     boolean readOnly,
+    OptionalInt numaNode,
     List<Namespace> namespaces) {
 
   /** For a region that does not report its alignment: right for up to six modules. */
@@ -29,6 +34,7 @@ public record Region(
   private static final Pattern NUMBER = Pattern.compile("\\d+");
 
   public Region {
+    gaps = List.copyOf(gaps);
     namespaces = List.copyOf(namespaces);
     if (unitBytes <= 0) {
       throw new IllegalArgumentException("%s: sizes in units of %d".formatted(device, unitBytes));
@@ -53,9 +59,20 @@ public record Region(
     return floor(maxExtentBytes, unitBytes);
   }
 
-  /** All gaps in whole units. */
-  public long allGaps() {
-    return floor(availableBytes, unitBytes);
+  /** What volumes can hold together if each one fills a gap. */
+  public long usableInGaps(NamespaceMode mode) {
+    // a namespace that was created or destroyed while the kernel was asked makes them wrong
+    boolean exact = gaps.stream().mapToLong(Long::longValue).sum() == availableBytes;
+    return exact
+        ? gaps.stream().mapToLong(gap -> mode.usableBytes(floor(gap, unitBytes))).sum()
+        : estimate(mode);
+  }
+
+  /** Volumes as large as the largest gap, and a rest: right for up to two gaps. */
+  private long estimate(NamespaceMode mode) {
+    long all = floor(availableBytes, unitBytes);
+    long gap = Math.min(largestGap(), all);
+    return gap == 0 ? 0 : all / gap * mode.usableBytes(gap) + mode.usableBytes(all % gap);
   }
 
   /**

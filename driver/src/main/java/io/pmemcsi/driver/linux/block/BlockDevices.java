@@ -17,6 +17,7 @@ import java.util.stream.Stream;
 public final class BlockDevices {
 
   private static final Duration RETRY_EVERY = Duration.ofMillis(50);
+  private static final int BLKFLSBUF = 0x1261;
   private static final int S_IFMT = 0xf000;
   private static final int S_IFBLK = 0x6000;
 
@@ -45,8 +46,8 @@ public final class BlockDevices {
 
   /** A device is mounted or held by another process. */
   public static final class BusyException extends IOException {
-    BusyException(Path device) {
-      super("%s is mounted or opened exclusively".formatted(device));
+    BusyException(Path device, String by) {
+      super("%s is mounted or opened exclusively: %s".formatted(device, by));
     }
   }
 
@@ -61,22 +62,24 @@ public final class BlockDevices {
     long deadline = System.nanoTime() + Timeouts.BUSY_DEVICE.toNanos();
     while (true) {
       try {
-        return open(device);
-      } catch (BusyException e) {
+        return Descriptor.open(device, Descriptor.O_RDONLY | Descriptor.O_EXCL)::close;
+      } catch (ErrnoException e) {
+        if (e.errno() != Errno.EBUSY) {
+          throw e;
+        }
         // after an unmount, copies of the mount in other namespaces live a little longer
         if (System.nanoTime() > deadline) {
-          throw e;
+          throw new BusyException(device, new DeviceHolders(DeviceNumber.of(device)).describe());
         }
         LockSupport.parkNanos(RETRY_EVERY.toNanos());
       }
     }
   }
 
-  private static Hold open(Path device) throws IOException {
-    try {
-      return Descriptor.open(device, Descriptor.O_RDONLY | Descriptor.O_EXCL)::close;
-    } catch (ErrnoException e) {
-      throw e.errno() == Errno.EBUSY ? new BusyException(device) : e;
+  /** Drops what the kernel has cached of a device. */
+  public static void dropCache(Path device) throws IOException {
+    try (Descriptor open = Descriptor.open(device, Descriptor.O_RDONLY)) {
+      open.ioctl("BLKFLSBUF", BLKFLSBUF, 0);
     }
   }
 
@@ -87,6 +90,21 @@ public final class BlockDevices {
     }
     int mode = (int) Files.getAttribute(path, "unix:mode");
     return (mode & S_IFMT) == S_IFBLK;
+  }
+
+  /** Whether a path is, or leads to, a node of a device. */
+  static boolean leadsTo(Path path, DeviceNumber number) {
+    try {
+      return isBlockDevice(path) && DeviceNumber.of(path).equals(number);
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  /** Whether filesystems on a device can be mounted with DAX. */
+  public static boolean supportsDax(Path device) throws IOException {
+    Path attribute = Path.of("/sys/dev/block", DeviceNumber.of(device).toString(), "queue", "dax");
+    return Files.exists(attribute) && Files.readString(attribute).strip().equals("1");
   }
 
   /** Whether a path is itself a node, bind-mounted or not, of a device. */

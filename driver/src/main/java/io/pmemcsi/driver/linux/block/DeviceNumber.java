@@ -22,6 +22,12 @@ public record DeviceNumber(long major, long minor) {
         Long.parseLong(text.substring(0, colon)), Long.parseLong(text.substring(colon + 1)));
   }
 
+  /** Whether the kernel has no such block device any more, which may still be mounted. */
+  public boolean hasVanished() {
+    // filesystems without a device have major number 0
+    return major != 0 && !Files.exists(Path.of("/sys/dev/block", toString()));
+  }
+
   private static DeviceNumber decode(long number) {
     return new DeviceNumber(
         (number >>> 8 & 0xfff) | (number >>> 32 & ~0xfffL),

@@ -3,6 +3,7 @@ package io.pmemcsi.driver.linux.exec;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * Kills the commands of a CSI call that its caller has cancelled.
@@ -30,6 +31,11 @@ public final class Cancellation {
   /** Runs work that has to be finished even if the call is cancelled. */
   public static void uncancellable(Runnable work) {
     new Cancellation().serve(work);
+  }
+
+  /** The same for work with a result. */
+  public static <T> T uncancellable(Supplier<T> work) {
+    return ScopedValue.where(CURRENT, new Cancellation()).call(work::get);
   }
 
   /** Kills the commands that run and keeps others from starting. */

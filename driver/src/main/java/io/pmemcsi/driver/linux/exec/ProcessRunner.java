@@ -13,6 +13,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,6 +22,7 @@ import org.slf4j.LoggerFactory;
 public final class ProcessRunner implements CommandRunner {
 
   private static final Logger LOG = LoggerFactory.getLogger(ProcessRunner.class);
+  private static final AtomicLong KILLS = new AtomicLong();
   private static final Pattern NOT_FOUND = Pattern.compile("\\berror[:=] ?2\\b");
 
   @Override
@@ -169,7 +171,13 @@ public final class ProcessRunner implements CommandRunner {
     return captured.isDone() && !captured.isCompletedExceptionally() ? captured.join().text() : "";
   }
 
+  /** How many commands were killed. One that hangs in the kernel may outlive that. */
+  public static long kills() {
+    return KILLS.get();
+  }
+
   private static void killTree(Process process) {
+    KILLS.incrementAndGet();
     // children first: without their parent they can no longer be found
     process.descendants().forEach(ProcessHandle::destroyForcibly);
     process.destroyForcibly();

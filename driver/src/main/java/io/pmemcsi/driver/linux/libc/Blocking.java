@@ -3,12 +3,20 @@ package io.pmemcsi.driver.linux.libc;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 
 /**
  * Runs system calls that may take long on a platform thread. A virtual thread inside a system call
  * keeps its carrier, and all CSI calls share a few of those.
  */
 public final class Blocking {
+
+  /**
+   * As many threads as there are calls at the same time; starting one costs more than most calls.
+   */
+  private static final ExecutorService THREADS =
+      Executors.newCachedThreadPool(Thread.ofPlatform().daemon().name("system-call-", 1).factory());
 
   private Blocking() {}
 
@@ -23,16 +31,14 @@ public final class Blocking {
       return call.run();
     }
     CompletableFuture<T> result = new CompletableFuture<>();
-    Thread.ofPlatform()
-        .name("system call")
-        .start(
-            () -> {
-              try {
-                result.complete(call.run());
-              } catch (IOException | RuntimeException | Error e) {
-                result.completeExceptionally(e);
-              }
-            });
+    THREADS.execute(
+        () -> {
+          try {
+            result.complete(call.run());
+          } catch (IOException | RuntimeException | Error e) {
+            result.completeExceptionally(e);
+          }
+        });
     try {
       return result.join();
     } catch (CompletionException e) {

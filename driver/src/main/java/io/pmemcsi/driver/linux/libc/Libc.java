@@ -22,6 +22,7 @@ final class Libc {
 
   static final Function OPEN = Function.named("open");
   static final Function CLOSE = Function.named("close");
+  static final Function FSYNC = Function.named("fsync");
   static final Function IOCTL = Function.named("ioctl");
   static final Function FCNTL = Function.named("fcntl");
   static final Function STATX = Function.named("statx");

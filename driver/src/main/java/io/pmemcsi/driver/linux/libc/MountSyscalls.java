@@ -10,6 +10,8 @@ import java.nio.file.Path;
 public final class MountSyscalls {
 
   private static final int UMOUNT_NOFOLLOW = 8;
+  private static final int FIFREEZE = 0xc0045877;
+  private static final int FITHAW = 0xc0045878;
 
   private static final int AT_FDCWD = -100;
   private static final int AT_EMPTY_PATH = 0x1000;
@@ -59,6 +61,34 @@ public final class MountSyscalls {
                 UMOUNT_NOFOLLOW);
           }
         });
+  }
+
+  /** FIFREEZE; returns false if the filesystem was frozen already. */
+  public static boolean freeze(Path mountPoint) throws IOException {
+    // waits for writes
+    return Blocking.call(
+        () -> {
+          try (Descriptor open = Descriptor.open(mountPoint, Descriptor.O_RDONLY)) {
+            open.ioctl("FIFREEZE", FIFREEZE, 0);
+            return true;
+          } catch (ErrnoException e) {
+            if (e.errno() == Errno.EBUSY) {
+              return false;
+            }
+            throw e;
+          }
+        });
+  }
+
+  /** FITHAW; a filesystem that is not frozen stays as it is. */
+  public static void thaw(Path mountPoint) throws IOException {
+    try (Descriptor open = Descriptor.open(mountPoint, Descriptor.O_RDONLY)) {
+      open.ioctl("FITHAW", FITHAW, 0);
+    } catch (ErrnoException e) {
+      if (e.errno() != Errno.EINVAL) {
+        throw e;
+      }
+    }
   }
 
   /** A copy of the mount at a path that is not attached anywhere yet; closing it discards it. */

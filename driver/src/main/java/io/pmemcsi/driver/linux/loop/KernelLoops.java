@@ -1,5 +1,6 @@
 package io.pmemcsi.driver.linux.loop;
 
+import io.pmemcsi.driver.linux.Timeouts;
 import io.pmemcsi.driver.linux.libc.Blocking;
 import io.pmemcsi.driver.linux.libc.Descriptor;
 import io.pmemcsi.driver.linux.libc.Errno;
@@ -34,8 +35,6 @@ public final class KernelLoops implements LoopCalls {
   /** Other programs attach devices as well, and the kernel names a free one to all who ask. */
   private static final int ATTEMPTS = 64;
 
-  private static final int TURN_SECONDS = 2;
-
   private final ReentrantLock attaching = new ReentrantLock();
   private final boolean hasConfigure;
 
@@ -65,7 +64,7 @@ public final class KernelLoops implements LoopCalls {
 
   private boolean isMyTurn() {
     try {
-      return attaching.tryLock(TURN_SECONDS, TimeUnit.SECONDS);
+      return attaching.tryLock(Timeouts.LOOP_ATTACH.toMillis(), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return false;

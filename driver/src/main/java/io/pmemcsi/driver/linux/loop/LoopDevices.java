@@ -24,6 +24,9 @@ import java.util.concurrent.locks.LockSupport;
  */
 public final class LoopDevices {
 
+  /** What the kernel adds to the name of a file that does not exist any more. */
+  private static final String DELETED = " (deleted)";
+
   private static final Duration RETRY_EVERY = Duration.ofMillis(10);
 
   private final LoopCalls kernel;
@@ -51,6 +54,48 @@ public final class LoopDevices {
         : List.of();
   }
 
+  /** The loop devices of a file that was deleted from a directory that exists. */
+  public List<Loop> ofDeleted(Path file) throws IOException {
+    Path directory = file.getParent();
+    if (directory == null || !Files.isDirectory(directory)) {
+      return List.of();
+    }
+    long filesystem = FileIdentity.of(directory).device();
+    return all().stream().filter(loop -> isOfDeleted(loop, file, filesystem)).toList();
+  }
+
+  /**
+   * Whether a loop device shows a file that was deleted, by the name that the kernel shows. Where
+   * the container that attached the file was replaced, that is only the end of the name.
+   *
+   * @param filesystem the device number of the filesystem that the file was on
+   */
+  public static boolean isOfDeleted(Loop loop, Path file, long filesystem) {
+    return deletedName(loop.device())
+        .filter(
+            name ->
+                file.toString().equals(name)
+                    || (file.toString().endsWith(name) && loop.file().device() == filesystem))
+        .isPresent();
+  }
+
+  /** The name of a device's file as the kernel shows it, if the file was deleted. */
+  public static Optional<String> deletedName(Path device) {
+    return backingName(device)
+        .filter(name -> name.endsWith(DELETED))
+        .map(LoopDevices::withoutDeleted);
+  }
+
+  /** The name of a file as the kernel shows it once the file is deleted. */
+  public static String deleted(String name) {
+    return name + DELETED;
+  }
+
+  /** The name of a backing file, without what the kernel adds to that of a deleted one. */
+  public static String withoutDeleted(String name) {
+    return name.endsWith(DELETED) ? name.substring(0, name.length() - DELETED.length()) : name;
+  }
+
   private Optional<Loop> remembered(FileIdentity file) throws IOException {
     Path device = known.get(file);
     if (device == null) {
@@ -69,7 +114,7 @@ public final class LoopDevices {
     try (Descriptor open = Descriptor.open(file, Descriptor.O_RDONLY)) {
       return !open.isOnlyUser();
     } catch (ErrnoException e) {
-      return true; // not all filesystems can tell
+      return true; // not all filesystems report it
     }
   }
 

@@ -32,7 +32,7 @@ final class LoopStructs {
 
   private LoopStructs() {}
 
-  /** Room for the kernel's answer. */
+  /** A buffer for the kernel's answer. */
   static MemorySegment info(Arena arena) {
     return arena.allocate(INFO_SIZE, Long.BYTES);
   }

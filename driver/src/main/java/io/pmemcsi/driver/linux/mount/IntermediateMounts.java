@@ -14,12 +14,14 @@ import java.util.UUID;
  * is attached. A bind mount inherits the attributes of the mount that it is made from: the driver
  * makes one in a directory of its own, changes its options, and makes the real one from that.
  *
+ * <p>Filesystems that are only mounted to replay their logs are here as well.
+ *
  * @param directory where the intermediate mounts are; nothing else is in there
  */
 record IntermediateMounts(Path directory, Mounts mounts) {
 
   void bind(Path source, Path target, List<String> options) {
-    Path intermediate = create(source);
+    Path intermediate = create(Files.isDirectory(source));
     try {
       mounts.bind(source, intermediate);
       mounts.remount(intermediate, options);
@@ -29,11 +31,21 @@ record IntermediateMounts(Path directory, Mounts mounts) {
     }
   }
 
-  private Path create(Path source) {
+  /** Mounts a filesystem for a moment. */
+  void mount(Path device, FilesystemType type, List<String> options) {
+    Path place = create(true);
+    try {
+      mounts.mount(device, place, type, options);
+    } finally {
+      Cancellation.uncancellable(() -> remove(place));
+    }
+  }
+
+  private Path create(boolean asDirectory) {
     Path place = directory.resolve(UUID.randomUUID().toString());
     try {
       Files.createDirectories(directory);
-      return Files.isDirectory(source) ? Files.createDirectory(place) : Files.createFile(place);
+      return asDirectory ? Files.createDirectory(place) : Files.createFile(place);
     } catch (IOException e) {
       throw new UncheckedIOException(
           "cannot create %s for an intermediate mount: %s".formatted(place, Reason.of(e)), e);

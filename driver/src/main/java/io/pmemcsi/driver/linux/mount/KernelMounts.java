@@ -23,6 +23,16 @@ public final class KernelMounts implements MountCalls {
   }
 
   @Override
+  public boolean freeze(Path mountPoint) throws IOException {
+    return MountSyscalls.freeze(mountPoint);
+  }
+
+  @Override
+  public void thaw(Path mountPoint) throws IOException {
+    MountSyscalls.thaw(mountPoint);
+  }
+
+  @Override
   public void unmount(Path target) throws IOException {
     MountSyscalls.unmount(target);
   }

@@ -22,6 +22,17 @@ public interface MountCalls {
    */
   void bind(Path source, Path target, MountAttributes attributes) throws IOException;
 
+  /**
+   * Makes a filesystem consistent on its device and blocks all writes until it is thawed; see
+   * fsfreeze(8).
+   *
+   * @return false if it was frozen already, by another program
+   */
+  boolean freeze(Path mountPoint) throws IOException;
+
+  /** Ends a freeze; does nothing to a filesystem that is not frozen. */
+  void thaw(Path mountPoint) throws IOException;
+
   /** Unmounts what was mounted last at a path. */
   void unmount(Path target) throws IOException;
 }

@@ -2,6 +2,7 @@ package io.pmemcsi.driver.linux.mount;
 
 import io.pmemcsi.driver.linux.block.DeviceNumber;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -34,6 +35,16 @@ public record MountEntry(
   /** Whether files are mapped with DAX. */
   public boolean hasDax() {
     return superOptions.contains("dax") || superOptions.contains("dax=always");
+  }
+
+  /** The SELinux context that all files of the filesystem have, where it was mounted with one. */
+  public Optional<String> selinuxContext() {
+    return MountOptions.selinuxContext(superOptions);
+  }
+
+  /** Whether files have SELinux contexts of their own. */
+  public boolean hasSelinuxLabels() {
+    return superOptions.contains("seclabel");
   }
 
   /** Whether the table shows an option, of the mount or of its filesystem. */

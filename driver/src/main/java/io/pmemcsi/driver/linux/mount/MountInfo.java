@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
@@ -16,6 +17,10 @@ import java.util.stream.Collectors;
  * name is not text, and that must not keep the driver from finding its own mounts.
  */
 final class MountInfo {
+
+  /** SELinux contexts may contain commas. */
+  private static final Pattern OUTSIDE_QUOTES =
+      Pattern.compile(",(?=(?:[^\"]*\"[^\"]*\")*[^\"]*$)");
 
   private MountInfo() {}
 
@@ -44,7 +49,8 @@ final class MountInfo {
   }
 
   private static Set<String> options(String text) {
-    return Arrays.stream(text.split(",")).collect(Collectors.toUnmodifiableSet());
+    String[] all = text.indexOf('"') < 0 ? text.split(",") : OUTSIDE_QUOTES.split(text);
+    return Arrays.stream(all).collect(Collectors.toUnmodifiableSet());
   }
 
   private static Path path(String escaped) {

@@ -1,8 +1,10 @@
 package io.pmemcsi.driver.linux.mount;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 
@@ -21,6 +23,11 @@ public record MountOptions(long flags, String data) {
   private static final long NO_ATIME = 1L << 10;
   private static final long RELATIME = 1L << 21;
   private static final long STRICT_ATIME = 1L << 24;
+
+  private static final String CONTEXT = "context=";
+
+  /** Older kernels know one spelling, newer ones both. */
+  private static final Set<String> DAX = Set.of("dax", "dax=always");
 
   /** The flags that the mount table shows whenever they are set. */
   private static final Set<String> SHOWN =
@@ -74,6 +81,24 @@ public record MountOptions(long flags, String data) {
     return new MountOptions(flags, String.join(",", data));
   }
 
+  /** Whether a user asks for DAX. */
+  public static boolean asksForDax(List<String> options) {
+    return options.stream().anyMatch(DAX::contains);
+  }
+
+  /** The other options of a user who asks for DAX. */
+  public static List<String> withoutDax(List<String> options) {
+    return options.stream().filter(option -> !DAX.contains(option)).toList();
+  }
+
+  /** The SELinux context for all files of a filesystem. */
+  public static Optional<String> selinuxContext(Collection<String> options) {
+    return options.stream()
+        .filter(option -> option.startsWith(CONTEXT))
+        .map(option -> option.substring(CONTEXT.length()).replace("\"", ""))
+        .findFirst();
+  }
+
   public boolean isReadOnly() {
     return (flags & READ_ONLY) != 0;
   }
@@ -105,7 +130,7 @@ public record MountOptions(long flags, String data) {
     } else if ((flags & RELATIME) != 0) {
       shown.put("relatime", true);
     }
-    if (options.contains("dax") || options.contains("dax=always")) {
+    if (asksForDax(options)) {
       shown.put("dax", true);
     }
     return shown;

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * What is mounted where at one moment, in the order of mounting. A node may have thousands of
@@ -55,13 +56,21 @@ public final class MountTable {
 
   /** What is mounted at a path: the last mount, which hides the others. */
   public Optional<MountEntry> at(Path path) {
+    return stackedAt(path).findFirst();
+  }
+
+  /** All that is mounted at a path, the last mount first. */
+  public List<MountEntry> allAt(Path path) {
+    return stackedAt(path).toList();
+  }
+
+  private Stream<MountEntry> stackedAt(Path path) {
     String text = path.toString();
     String part = PLAIN.matcher(text).matches() ? " " + text + " " : "";
     return lines.reversed().stream()
         .filter(line -> line.contains(part))
         .map(MountInfo::parse)
-        .filter(entry -> entry.mountPoint().equals(path))
-        .findFirst();
+        .filter(entry -> entry.mountPoint().equals(path));
   }
 
   /** All mounts of the filesystem on a device, and all bind mounts of its node. */

@@ -5,6 +5,7 @@ import io.pmemcsi.driver.linux.exec.Command;
 import io.pmemcsi.driver.linux.exec.CommandRunner;
 import io.pmemcsi.driver.linux.exec.ToolFailedException;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -132,6 +133,32 @@ public final class Mounts {
   public void unmount(Path target) {
     syscallOrExec(
         () -> kernel.unmount(target), Command.of("umount", "--no-canonicalize", target.toString()));
+  }
+
+  /**
+   * Blocks writes to a filesystem, which is then consistent on its device.
+   *
+   * @return false if another program has frozen it
+   */
+  public boolean freeze(Path mountPoint) throws IOException {
+    return kernel.freeze(mountPoint);
+  }
+
+  /** Ends a freeze. */
+  public void thaw(Path mountPoint) {
+    try {
+      kernel.thaw(mountPoint);
+    } catch (IOException e) {
+      throw new UncheckedIOException(
+          "cannot thaw the filesystem at %s, run \"fsfreeze --unfreeze\": %s"
+              .formatted(mountPoint, e.getMessage()),
+          e);
+    }
+  }
+
+  /** Mounts and unmounts a filesystem, so that the kernel replays its log. */
+  public void mountBriefly(Path device, FilesystemType type, List<String> options) {
+    intermediates.mount(device, type, options);
   }
 
   private void syscallOrExec(Call call, Command command) {

@@ -11,6 +11,7 @@ import io.pmemcsi.driver.linux.exec.ToolFailedException;
 import io.pmemcsi.driver.linux.loop.LoopDevices;
 import io.pmemcsi.driver.linux.loop.LoopDevices.Loop;
 import io.pmemcsi.driver.linux.mount.FilesystemType;
+import io.pmemcsi.driver.volume.VolumeException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -28,6 +29,9 @@ public final class ImageFiles {
 
   /** The name that the Kata runtime looks for. */
   public static final String NAME = "kata-containers-pmem-csi-vm.img";
+
+  /** The name that it has until it is complete. */
+  public static final String TEMPORARY = NAME + ".tmp";
 
   private static final int LARGEST_STEP = 64;
   private static final long XFS_RESERVE = 4L << 20;
@@ -50,8 +54,9 @@ public final class ImageFiles {
   public Path ensure(Path directory, FilesystemType type) throws IOException {
     Path image = directory.resolve(NAME);
     if (!Files.exists(image)) {
-      Path temporary = directory.resolve(NAME + ".tmp");
-      discard(temporary);
+      Path temporary = directory.resolve(TEMPORARY);
+      detachIncomplete(directory);
+      Files.deleteIfExists(temporary);
       long bytes = allocate(directory, temporary);
       writeHeader(temporary, bytes);
       format(temporary, type);
@@ -61,19 +66,26 @@ public final class ImageFiles {
     return image;
   }
 
-  private void discard(Path temporary) throws IOException {
-    if (Files.exists(temporary)) {
-      for (Loop loop : loops.of(temporary)) {
-        // detached, its number would be reused, and the command would format another volume
-        Optional<String> writer = OrphanedCommands.HERE.writerOf(loop.device());
-        if (writer.isPresent()) {
-          throw new IOException(
-              "%s of an interrupted call still runs for %s, call again when it has ended"
-                  .formatted(writer.get(), loop.device()));
-        }
-        loops.detach(loop.device());
+  /**
+   * Detaches the image file that a killed driver has not completed; while it is attached, the
+   * volume cannot be unmounted. The file stays for the next call of {@link #ensure}.
+   *
+   * @throws VolumeException.PreconditionFailed while a command may write to it
+   */
+  public void detachIncomplete(Path directory) throws IOException {
+    Path temporary = directory.resolve(TEMPORARY);
+    if (!Files.exists(temporary)) {
+      return;
+    }
+    for (Loop loop : loops.of(temporary)) {
+      // detached, its number would be reused, and the command would format another volume
+      Optional<String> writer = OrphanedCommands.HERE.writerOf(loop.device());
+      if (writer.isPresent()) {
+        throw new VolumeException.PreconditionFailed(
+            "%s of an interrupted call still runs for %s, call again when it has ended"
+                .formatted(writer.get(), loop.device()));
       }
-      Files.delete(temporary);
+      loops.detach(loop.device());
     }
   }
 
@@ -83,7 +95,7 @@ public final class ImageFiles {
     long block = volume.getBlockSize();
     long free = volume.getUsableSpace();
     if (volume.type().equals("xfs")) {
-      // with DAX it needs room for its lists of extents whenever a part is written for the first
+      // with DAX it needs space for its lists of extents whenever a part is written for the first
       // time
       free -= Math.max(XFS_RESERVE, free >> XFS_RESERVE_SHIFT);
     }

@@ -1,10 +1,8 @@
 package io.pmemcsi.driver.registry.tls;
 
 import io.pmemcsi.base.error.FatalException;
-import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.base.tls.CertificateAndKey;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
@@ -105,15 +103,10 @@ final class Credentials {
   }
 
   private static List<byte[]> content(TlsFiles files) throws IOException {
-    return List.of(bytes(files.ca()), bytes(files.certificate()), bytes(files.key()));
-  }
-
-  private static byte[] bytes(Path file) throws IOException {
-    try {
-      return Files.readAllBytes(file);
-    } catch (IOException e) {
-      throw new IOException("cannot read %s: %s".formatted(file, Reason.of(e)), e);
-    }
+    return List.of(
+        CertificateAndKey.content(files.ca()),
+        CertificateAndKey.content(files.certificate()),
+        CertificateAndKey.content(files.key()));
   }
 
   private static X509ExtendedTrustManager trust(Path ca) throws IOException {

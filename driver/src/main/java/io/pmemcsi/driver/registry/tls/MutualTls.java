@@ -5,6 +5,7 @@ import io.grpc.netty.shaded.io.netty.handler.ssl.ClientAuth;
 import io.grpc.netty.shaded.io.netty.handler.ssl.SslContext;
 import io.grpc.netty.shaded.io.netty.handler.ssl.SslContextBuilder;
 import io.grpc.netty.shaded.io.netty.handler.ssl.SslProvider;
+import io.pmemcsi.base.tls.PeerRole;
 import io.pmemcsi.base.tls.TlsProfile;
 import java.time.Duration;
 import javax.net.ssl.SSLException;

@@ -1,5 +1,7 @@
 package io.pmemcsi.driver.registry.tls;
 
+import io.pmemcsi.base.tls.PeerNames;
+import io.pmemcsi.base.tls.PeerRole;
 import java.net.Socket;
 import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;

@@ -33,7 +33,7 @@ public final class VolumeDeleter {
     this.ledger = ledger;
     this.devices = devices;
     this.users = users;
-    this.interrupted = new InterruptedCreations(devices);
+    this.interrupted = new InterruptedCreations(devices, users);
   }
 
   /** Deletes the volume with this ID; one that does not exist was deleted before. */
@@ -50,17 +50,35 @@ public final class VolumeDeleter {
         });
   }
 
+  /** Deletes the snapshot with this ID; one that does not exist was deleted before. */
+  public void deleteSnapshot(String snapshotId) {
+    VolumeId.parse(snapshotId)
+        .ifPresent(
+            id ->
+                volumes.withSnapshot(
+                    id,
+                    lookup -> {
+                      switch (lookup) {
+                        case Lookup.Known(VolumeRecord snapshot) -> delete(snapshot);
+                        case Lookup.Damaged damaged -> throw damaged.blocked();
+                        case Lookup.Unknown _ -> {}
+                      }
+                      return lookup;
+                    }));
+  }
+
   /** Deletes a volume whose lock the caller holds. */
   public void delete(VolumeRecord volume) {
     delete(volume, volume.parameters().eraseAfter());
   }
 
   /**
-   * Deletes a volume that was never published, under the caller's lock. It is not erased: its
-   * memory holds what it held before, and a new volume there hides that as well as this one did.
+   * Deletes a volume that was never published, under the caller's lock. It is erased only if it is
+   * a copy: the memory of others holds what it held before, and a new volume there hides that as
+   * well as this one did.
    */
   public void discard(VolumeRecord volume) {
-    delete(volume, false);
+    delete(volume, volume.isErasedUnpublished());
   }
 
   private void delete(VolumeRecord volume, boolean erase) {
@@ -72,14 +90,15 @@ public final class VolumeDeleter {
     if (device.isPresent()) {
       users.refuseInUse(device.get());
     } else {
+      manager.remains(volume.id()).ifPresent(users::refuseInUse);
       refuseUnavailable(volume, manager);
     }
-    VolumeRecord deleting = ledger.setState(volume, new VolumeState.Deleting());
+    ledger.beginDelete(volume);
     try {
       manager.delete(volume.id(), erase);
     } catch (DeviceException.InUse e) {
       // nothing was touched, so the recorded state still holds
-      ledger.setState(deleting, volume.state());
+      ledger.cancelDelete(volume);
       throw e;
     } finally {
       devices.measure();
@@ -102,6 +121,14 @@ public final class VolumeDeleter {
   }
 
   private void refuseNotOwned(String volumeId) {
+    VolumeId.parse(volumeId)
+        .flatMap(ledger::find)
+        .filter(VolumeRecord::isSnapshot)
+        .ifPresent(
+            snapshot -> {
+              throw new VolumeException.PreconditionFailed(
+                  "%s is a snapshot: delete it with DeleteSnapshot".formatted(snapshot.id()));
+            });
     VolumeId.parse(volumeId)
         .filter(id -> devices.current().exists(id))
         .ifPresent(

@@ -1,6 +1,7 @@
 package io.pmemcsi.driver.volume.operations;
 
 import io.pmemcsi.driver.device.Device;
+import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.DeviceManager;
 import io.pmemcsi.driver.device.Devices;
 import io.pmemcsi.driver.volume.SizeRange;
@@ -10,7 +11,7 @@ import io.pmemcsi.driver.volume.store.Ledger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Expands the devices of volumes; the filesystems on them are expanded by the node service. */
+/** Expands the devices of volumes; {@code node.Expansion} then expands the filesystems on them. */
 public final class VolumeExpander {
   private static final Logger LOG = LoggerFactory.getLogger(VolumeExpander.class);
 
@@ -24,25 +25,19 @@ public final class VolumeExpander {
     this.devices = devices;
   }
 
-  /** Expands a volume to at least the required size; one that is large enough stays as it is. */
-  public VolumeRecord expand(String volumeId, SizeRange size) {
-    return volumes.withVolume(volumeId, lookup -> expand(lookup.require(), size));
-  }
-
-  private VolumeRecord expand(VolumeRecord volume, SizeRange size) {
-    if (volume.parameters().kataContainers()) {
-      throw new VolumeException.PreconditionFailed(
-          "volume %s holds a Kata image file, which cannot be expanded".formatted(volume.id()));
-    }
+  /**
+   * Expands the device of a volume, whose lock the caller holds, to at least the required size; one
+   * that is large enough stays as it is.
+   */
+  public VolumeRecord expand(VolumeRecord volume, SizeRange size) {
     if (volume.sizeBytes() >= size.requiredBytes()) {
       refuseBeyondLimit(volume, "has", volume.sizeBytes(), size, ": volumes never shrink");
       return volume;
     }
-    volumes.usableDevice(volume);
     DeviceManager manager = volumes.manager(volume);
     long rounded = manager.roundedSize(volume.id(), size.requiredBytes());
     refuseBeyondLimit(volume, "would have", rounded, size, "");
-    Device device = manager.expand(volume.id(), size.requiredBytes());
+    Device device = expandDevice(manager, volume, size.requiredBytes());
     VolumeRecord expanded = ledger.resize(volume, device.sizeBytes());
     devices.measure();
     LOG.atInfo()
@@ -50,6 +45,24 @@ public final class VolumeExpander {
         .addKeyValue("size", expanded.sizeBytes())
         .log("Volume expanded.");
     return expanded;
+  }
+
+  /**
+   * For kubelet a size that is out of range is a final answer: it reports it and lets the user
+   * lower the claim's request again. With the code for a lack of space it would retry for ever.
+   */
+  private static Device expandDevice(DeviceManager manager, VolumeRecord volume, long bytes) {
+    try {
+      return manager.expand(volume.id(), bytes);
+    } catch (DeviceException.NotEnoughSpace e) {
+      throw new VolumeException.SizeOutOfRange(
+          "volume %s keeps its %d bytes: %s; lower the request of its claim"
+              .formatted(volume.id(), volume.sizeBytes(), e.getMessage()));
+    } catch (DeviceException.Unsupported e) {
+      throw new VolumeException.InvalidRequest(
+          "volume %s keeps its %d bytes: %s; copy the data to a larger volume"
+              .formatted(volume.id(), volume.sizeBytes(), e.getMessage()));
+    }
   }
 
   private static void refuseBeyondLimit(

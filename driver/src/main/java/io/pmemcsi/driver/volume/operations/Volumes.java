@@ -4,13 +4,16 @@ import io.pmemcsi.driver.device.Capacity;
 import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.device.DeviceManager;
 import io.pmemcsi.driver.device.Devices;
+import io.pmemcsi.driver.device.Pool;
 import io.pmemcsi.driver.device.VolumeId;
+import io.pmemcsi.driver.linux.Timeouts;
 import io.pmemcsi.driver.volume.VolumeException;
 import io.pmemcsi.driver.volume.VolumeRecord;
 import io.pmemcsi.driver.volume.VolumeState;
 import io.pmemcsi.driver.volume.store.Ledger;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.function.Function;
 
 /** The volumes of this node: resolves IDs, locks volumes, and gives access to their devices. */
@@ -27,7 +30,21 @@ public final class Volumes {
 
   /** All volumes, ordered by ID. */
   public List<VolumeRecord> list() {
-    return List.copyOf(ledger.records());
+    return ledger.records().stream().filter(record -> !record.isSnapshot()).toList();
+  }
+
+  /** All snapshots that are complete, ordered by ID. */
+  public List<VolumeRecord> snapshots() {
+    return ledger.records().stream()
+        .filter(record -> record.isSnapshot() && record.isComplete())
+        .toList();
+  }
+
+  /** All volumes and snapshots whose creation has begun and not ended. */
+  List<VolumeRecord> incomplete() {
+    return ledger.records().stream()
+        .filter(record -> record.state() instanceof VolumeState.Creating)
+        .toList();
   }
 
   /** Changes whenever {@link #list} would return something else. */
@@ -35,10 +52,13 @@ public final class Volumes {
     return ledger.version();
   }
 
-  /** The capacity as it was last measured. */
-  public Capacity capacity() {
+  /** The capacity as it was last measured, of one NUMA node or of all. */
+  public Capacity capacity(OptionalInt numaNode) {
     return switch (devices.capacity()) {
-      case Devices.Measured.Known(Capacity capacity) -> capacity;
+      case Devices.Measured.Known known ->
+          numaNode.isEmpty()
+              ? known.capacity()
+              : Pool.capacityOn(numaNode.getAsInt(), known.pools());
       case Devices.Measured.Failed(String why) ->
           throw new VolumeException.Failed("the capacity is unknown: " + why);
     };
@@ -64,6 +84,21 @@ public final class Volumes {
     return withNameLock(name, id -> work.apply(lookup(id, ledger.find(id), name)));
   }
 
+  /** Runs work under the lock of the snapshot with this ID. */
+  <T> T withSnapshot(VolumeId id, Function<Lookup, T> work) {
+    return locks.with(
+        id,
+        () -> work.apply(lookup(id, ledger.find(id).filter(VolumeRecord::isSnapshot), id.value())));
+  }
+
+  /**
+   * Runs work that reads a volume or snapshot, under its lock, while the caller holds the lock of
+   * what is made of it.
+   */
+  <T> T withSource(VolumeId id, Function<Optional<VolumeRecord>, T> work) {
+    return locks.withSecond(id, Timeouts.SOURCE_LOCK, () -> work.apply(ledger.find(id)));
+  }
+
   private <T> T withNameLock(String name, Function<VolumeId, T> work) {
     VolumeId current = VolumeId.fromName(name);
     return locks.with(
@@ -84,6 +119,7 @@ public final class Volumes {
     Optional<VolumeRecord> found =
         ledger
             .find(id)
+            .filter(volume -> !volume.isSnapshot())
             .filter(volume -> volume.id().value().equals(volumeId) || volume.isEphemeral())
             .or(() -> named(volumeId).filter(VolumeRecord::isEphemeral));
     return lookup(id, found, volumeId);
@@ -99,7 +135,14 @@ public final class Volumes {
 
   /** The volume that was created with a name, whatever its ID: releases differ in how they hash. */
   public Optional<VolumeRecord> named(String name) {
-    return ledger.records().stream().filter(volume -> volume.name().equals(name)).findFirst();
+    return ledger.records().stream()
+        .filter(volume -> !volume.isSnapshot() && volume.name().equals(name))
+        .findFirst();
+  }
+
+  /** The volume or snapshot with an ID. */
+  Optional<VolumeRecord> find(VolumeId id) {
+    return ledger.find(id);
   }
 
   /** The record of a volume as it is now. */
@@ -114,6 +157,17 @@ public final class Volumes {
 
   /** The device of a volume that is ready for use. */
   public Device usableDevice(VolumeRecord volume) {
+    requireUsable(volume);
+    return device(volume)
+        .orElseThrow(
+            () ->
+                new VolumeException.NotFound(
+                    "volume %s is in the ledger, but its device is not found"
+                        .formatted(volume.id())));
+  }
+
+  /** Throws when a volume is being created or deleted. */
+  public void requireUsable(VolumeRecord volume) {
     switch (volume.state()) {
       case VolumeState.Creating _ ->
           throw new VolumeException.PreconditionFailed(
@@ -127,17 +181,16 @@ public final class Volumes {
           VolumeState.RawBlock _,
           VolumeState.Legacy _ -> {}
     }
-    return device(volume)
-        .orElseThrow(
-            () ->
-                new VolumeException.NotFound(
-                    "volume %s is in the ledger, but its device is not found"
-                        .formatted(volume.id())));
   }
 
   /** The device of a volume in any state. */
   public Optional<Device> device(VolumeRecord volume) {
     return manager(volume).find(volume.id());
+  }
+
+  /** The NUMA node whose memory a volume is in, where it is known. */
+  public OptionalInt numaNode(VolumeRecord volume) {
+    return manager(volume).numaNode(volume.id());
   }
 
   /** The device manager of the mode that a volume was created in. */

@@ -19,6 +19,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The source of truth for the volumes that this driver owns: one record per volume in memory, and
@@ -32,6 +34,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * <p>A file that cannot be parsed stays where it is and blocks its own volume only.
  */
 public final class Ledger {
+  private static final Logger LOG = LoggerFactory.getLogger(Ledger.class);
   private static final String SUFFIX = ".json";
 
   private final Path directory;
@@ -40,11 +43,12 @@ public final class Ledger {
   private final Map<VolumeId, VolumeRecord> records = new ConcurrentSkipListMap<>();
   private final Set<VolumeId> orphanedStates = new ConcurrentSkipListSet<>();
   private final Map<VolumeId, String> damaged = new ConcurrentSkipListMap<>();
+  private final Set<VolumeId> unrecordedDeletions = new ConcurrentSkipListSet<>();
   private final AtomicLong changes = new AtomicLong();
 
   private Ledger(Path directory, StateFiles files) {
     this.directory = directory;
-    this.stateDirectory = directory.resolve("contents");
+    this.stateDirectory = StateDirectory.Part.CONTENTS.in(directory);
     this.files = files;
   }
 
@@ -107,7 +111,7 @@ public final class Ledger {
    * that looks like a volume of the original driver.
    */
   public VolumeRecord add(VolumeRecord volume) {
-    writeState(volume.id(), volume.state());
+    writeState(volume);
     orphanedStates.add(volume.id());
     writeEntry(volume);
     orphanedStates.remove(volume.id());
@@ -125,15 +129,53 @@ public final class Ledger {
 
   /** Records the state of the device; durable on return. */
   public VolumeRecord setState(VolumeRecord volume, VolumeState state) {
-    writeState(volume.id(), state);
     VolumeRecord changed = volume.withState(state);
+    writeState(changed);
     records.put(volume.id(), changed);
     return changed;
+  }
+
+  /**
+   * Records that a volume is being deleted. Deleting must not need space, because it may be what
+   * frees some: where the disk is full, this is recorded in memory only. After a crash the volume
+   * then has its former state, and the same DeleteVolume call finishes the deletion; a filesystem
+   * that was partly erased is neither mounted nor formatted, because its signature is not found.
+   */
+  public VolumeRecord beginDelete(VolumeRecord volume) {
+    try {
+      return setState(volume, new VolumeState.Deleting());
+    } catch (StateException e) {
+      if (!e.isDiskFull()) {
+        throw e;
+      }
+      LOG.atWarn()
+          .addKeyValue("volume", volume.id())
+          .addKeyValue("error", e.getMessage())
+          .log("The state directory is full: deleting the volume without recording it first.");
+      VolumeRecord deleting = volume.withState(new VolumeState.Deleting());
+      unrecordedDeletions.add(volume.id());
+      records.put(volume.id(), deleting);
+      return deleting;
+    }
+  }
+
+  /**
+   * Takes back a deletion that was refused before anything was changed.
+   *
+   * @param volume as it was before
+   */
+  public void cancelDelete(VolumeRecord volume) {
+    if (unrecordedDeletions.remove(volume.id())) {
+      records.put(volume.id(), volume);
+    } else {
+      setState(volume, volume.state());
+    }
   }
 
   /** Removes a volume: the entry first, so that a crash leaves nothing that looks usable. */
   public void remove(VolumeId id) {
     delete(entryFile(id));
+    unrecordedDeletions.remove(id);
     if (records.remove(id) != null) {
       orphanedStates.add(id);
     }
@@ -148,12 +190,12 @@ public final class Ledger {
     changes.incrementAndGet();
   }
 
-  private void writeState(VolumeId id, VolumeState state) {
-    Optional<byte[]> content = LedgerJson.writeState(state);
+  private void writeState(VolumeRecord volume) {
+    Optional<byte[]> content = LedgerJson.writeState(volume);
     if (content.isPresent()) {
-      write(stateFile(id), content.get());
+      write(stateFile(volume.id()), content.get());
     } else {
-      delete(stateFile(id));
+      delete(stateFile(volume.id()));
     }
   }
 
@@ -176,8 +218,9 @@ public final class Ledger {
 
   private void loadState(VolumeId id) {
     try {
-      VolumeState state = LedgerJson.readState(read(stateFile(id)));
-      records.computeIfPresent(id, (_, volume) -> volume.withState(state));
+      LedgerJson.Stored stored = LedgerJson.readState(read(stateFile(id)));
+      records.computeIfPresent(
+          id, (_, volume) -> volume.withState(stored.state()).withOrigin(stored.origin()));
     } catch (IOException e) {
       records.remove(id);
       damaged.put(id, "contents record %s: %s".formatted(stateFile(id), e.getMessage()));

@@ -2,12 +2,15 @@ package io.pmemcsi.driver.volume.store;
 
 import io.pmemcsi.driver.device.VolumeId;
 import io.pmemcsi.driver.json.Json;
+import io.pmemcsi.driver.volume.Origin;
 import io.pmemcsi.driver.volume.ParameterSource;
 import io.pmemcsi.driver.volume.VolumeRecord;
 import io.pmemcsi.driver.volume.VolumeState;
 import io.pmemcsi.driver.volume.VolumeState.Filesystem;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -18,6 +21,11 @@ import java.util.UUID;
 
 /** The JSON of the two kinds of state files. Whatever cannot be parsed is refused, not guessed. */
 final class LedgerJson {
+
+  private static final String COPY_OF_VOLUME = "copyOfVolume";
+  private static final String COPY_OF_SNAPSHOT = "copyOfSnapshot";
+  private static final String SNAPSHOT_OF = "snapshotOf";
+  private static final String TAKEN_AT = "takenAt";
 
   private LedgerJson() {}
 
@@ -57,9 +65,9 @@ final class LedgerJson {
   }
 
   /** The content of the state file, empty where the state is that there is none. */
-  static Optional<byte[]> writeState(VolumeState state) {
+  static Optional<byte[]> writeState(VolumeRecord volume) {
     Map<String, Object> json = new LinkedHashMap<>();
-    switch (state) {
+    switch (volume.state()) {
       case VolumeState.Creating _ -> json.put("state", "creating");
       case VolumeState.Blank(Optional<UUID> planned) -> {
         json.put("state", "blank");
@@ -81,11 +89,54 @@ final class LedgerJson {
         return Optional.empty();
       }
     }
+    switch (volume.origin()) {
+      case Origin.Blank _ -> {}
+      case Origin.CopyOfVolume(VolumeId source) -> json.put(COPY_OF_VOLUME, source.value());
+      case Origin.CopyOfSnapshot(VolumeId source) -> json.put(COPY_OF_SNAPSHOT, source.value());
+      case Origin.SnapshotOf(VolumeId source, Instant takenAt) -> {
+        json.put(SNAPSHOT_OF, source.value());
+        json.put(TAKEN_AT, takenAt.toString());
+      }
+    }
     return Optional.of(line(json));
   }
 
-  static VolumeState readState(byte[] content) throws IOException {
+  /** What a state file holds. */
+  record Stored(VolumeState state, Origin origin) {}
+
+  static Stored readState(byte[] content) throws IOException {
     Json json = object(content);
+    return new Stored(state(json), origin(json));
+  }
+
+  private static Origin origin(Json json) throws IOException {
+    if (json.path(SNAPSHOT_OF).text().isPresent()) {
+      return new Origin.SnapshotOf(id(json, SNAPSHOT_OF), time(json));
+    }
+    if (json.path(COPY_OF_SNAPSHOT).text().isPresent()) {
+      return new Origin.CopyOfSnapshot(id(json, COPY_OF_SNAPSHOT));
+    }
+    return json.path(COPY_OF_VOLUME).text().isPresent()
+        ? new Origin.CopyOfVolume(id(json, COPY_OF_VOLUME))
+        : new Origin.Blank();
+  }
+
+  private static VolumeId id(Json json, String key) throws IOException {
+    String id = text(json, key);
+    return VolumeId.parse(id)
+        .orElseThrow(() -> new IOException("%s \"%s\" is not a volume ID".formatted(key, id)));
+  }
+
+  private static Instant time(Json json) throws IOException {
+    String time = text(json, TAKEN_AT);
+    try {
+      return Instant.parse(time);
+    } catch (DateTimeParseException e) {
+      throw new IOException("%s \"%s\" is not a time".formatted(TAKEN_AT, time), e);
+    }
+  }
+
+  private static VolumeState state(Json json) throws IOException {
     String state = text(json, "state");
     return switch (state) {
       case "creating" -> new VolumeState.Creating();

@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pmemcsi.base.error.FatalException;
+import io.pmemcsi.base.names.DriverName;
 import io.pmemcsi.driver.device.Capacity;
 import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.Eraser;
+import io.pmemcsi.driver.device.OrphanedCommands;
 import io.pmemcsi.driver.device.RecordedTools;
 import io.pmemcsi.driver.device.ndctl.Namespace;
 import io.pmemcsi.driver.device.ndctl.NamespaceAttributes;
@@ -21,6 +23,7 @@ import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Collectors;
@@ -237,7 +240,7 @@ class GroupSetupTest {
     tools.respond("lvm fullreport", recorded("lvm/fullreport.json"));
 
     assertThat(setup().prepare(0, new Eraser((_, _, _) -> {})).unavailablePools())
-        .containsExactly("region1 (used only after a restart of the driver)");
+        .containsExactly("region1 (enabled after the start, not in use yet)");
   }
 
   @Test
@@ -285,6 +288,35 @@ class GroupSetupTest {
   }
 
   @Test
+  void memoryThatAppearsLaterIsTakenIntoUse() {
+    tools.respond("pvs", recorded("lvm/pvs-none.json"));
+    LvmDevices devices = setup().prepare(50, new Eraser((_, _, _) -> {}));
+    String empty = recorded("ndctl/labels-no-namespaces.json");
+    String one = withGroupNamespace(empty, 0);
+    tools.respond("ndctl list", empty);
+    tools.respond("ndctl list", empty);
+    tools.respond("ndctl list", one);
+    tools.respond("ndctl list", withGroupNamespace(one, 1));
+
+    devices.takeNewMemory();
+
+    assertThat(tools.changes())
+        .contains(
+            "vgcreate --dataalignment=2097152b ndbus0region0fsdax /dev/pmem0",
+            "vgcreate --dataalignment=2097152b ndbus0region1fsdax /dev/pmem1");
+    assertThat(devices.capacity().total()).isEqualTo(4L << 30);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"50, false", "100, true", "0, false"})
+  void memoryIsNewUntilItIsInAGroup(int percentage, boolean isNew) {
+    List<Region> regions = List.of(region(1024 * MIB, 1024 * MIB));
+
+    assertThat(GroupSetup.hasNewMemory(regions, List.of("ndbus0region0fsdax"), percentage))
+        .isEqualTo(isNew);
+  }
+
+  @Test
   void aFailedNamespaceCreationIsReportedWithTheMessageOfTheTool() {
     tools.respond("ndctl list", recorded("ndctl/labels-no-namespaces.json"));
     tools.fail("ndctl create-namespace", "failed to create namespace: Read-only file system");
@@ -295,8 +327,10 @@ class GroupSetupTest {
   }
 
   private GroupSetup setup() {
-    Ndctl ndctl = new Ndctl(tools, new NamespaceAttributes(directory.resolve("sys")));
-    return new GroupSetup(ndctl, tools, fresh(), blank::contains);
+    Ndctl ndctl =
+        new Ndctl(tools, new NamespaceAttributes(directory.resolve("sys")), OrphanedCommands.HERE);
+    return new GroupSetup(
+        ndctl, tools, new DriverName("pmem-csi.intel.com"), fresh(), blank::contains);
   }
 
   /** The output of pvs if each device is in the group of the region with the same number. */
@@ -333,6 +367,17 @@ class GroupSetupTest {
             NamespaceMode.FSDAX.usableBytes(ownedBytes),
             Optional.empty());
     return new Region(
-        "ndbus0", "region0", 2048 * MIB, gap, gap, 16 * MIB, true, true, false, List.of(there));
+        "ndbus0",
+        "region0",
+        2048 * MIB,
+        gap,
+        gap,
+        List.of(gap),
+        16 * MIB,
+        true,
+        true,
+        false,
+        OptionalInt.empty(),
+        List.of(there));
   }
 }

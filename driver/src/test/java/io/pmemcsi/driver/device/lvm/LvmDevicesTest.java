@@ -4,7 +4,9 @@ import static io.pmemcsi.driver.device.RecordedTools.recorded;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
+import io.pmemcsi.base.names.DriverName;
 import io.pmemcsi.driver.device.AccessModel;
 import io.pmemcsi.driver.device.Device;
 import io.pmemcsi.driver.device.DeviceException;
@@ -33,6 +35,8 @@ class LvmDevicesTest {
   private static final VolumeId BBB = new VolumeId("bbb" + HASH);
   private static final VolumeId NEW = new VolumeId("new" + HASH);
 
+  private static final String TAG = " --addtag=pmem-csi.driver=pmem-csi.intel.com";
+
   private final RecordedTools tools =
       new RecordedTools().respond("lvm fullreport", recorded("lvm/fullreport.json"));
   private final LvmDevices devices = devices(tools);
@@ -41,9 +45,34 @@ class LvmDevicesTest {
     return new LvmDevices(
         runner,
         new Eraser((_, _, _) -> {}),
+        new DriverName("pmem-csi.intel.com"),
         List.of("ndbus0region1fsdax", "data"),
         4L << 30,
         List::of);
+  }
+
+  @Test
+  void aVolumeWithTheTagOfAnotherDriverIsNotOwned() {
+    tools.respond(
+        "lvm fullreport",
+        recorded("lvm/fullreport.json")
+            .replace("\"104857600\"", "\"104857600\", \"lv_tags\":\"x,pmem-csi.driver=second\""));
+
+    devices.list();
+    assertThat(devices.isOwn(AAA)).as("that of this driver, or of an earlier release").isTrue();
+    devices.list();
+    assertThat(devices.isOwn(AAA)).isFalse();
+    assertThat(devices.isOwn(BBB)).isTrue();
+  }
+
+  @Test
+  void volumesOfEarlierReleasesGetTheTagOfTheirDriver() {
+    devices.list();
+    devices.claim(List.of(AAA, NEW));
+
+    assertThat(tools.changes())
+        .containsExactly(
+            "lvchange --addtag=pmem-csi.driver=pmem-csi.intel.com ndbus0region1fsdax/" + AAA);
   }
 
   @Test
@@ -61,13 +90,37 @@ class LvmDevicesTest {
         .isEqualTo(new Device(NEW, Path.of("/dev/ndbus0region1fsdax/" + NEW), 4194304));
     assertThat(tools.changes())
         .containsExactly(
-            "lvcreate --yes -Zn -Wn --size=4194304b --name=" + NEW + " ndbus0region1fsdax");
+            "lvcreate --yes -Zn -Wn --size=4194304b --name="
+                + NEW
+                + " --addtag=pmem-csi.driver=pmem-csi.intel.com ndbus0region1fsdax");
     assertThat(devices.capacity().available()).isEqualTo(before - 4194304);
   }
 
   @Test
+  void aVolumeIsNotCreatedWhileItsRemovalByAnInterruptedCallRuns() throws Exception {
+    VolumeId removed = VolumeId.fromName("removed by " + ProcessHandle.current().pid());
+    Process orphan =
+        new ProcessBuilder("sh", "-c", "read line", "lvremove", "ndbus0region1fsdax/" + removed)
+            .start();
+    try {
+      await()
+          .untilAsserted(
+              () ->
+                  assertThatThrownBy(() -> devices.create(removed, 1, AccessModel.APP_DIRECT))
+                      .isInstanceOf(DeviceException.ToolFailed.class)
+                      .hasMessageContaining("of an interrupted call still runs"));
+    } finally {
+      orphan.getOutputStream().close(); // it waits for the end of its input
+      orphan.waitFor();
+    }
+    devices.list();
+    assertThat(devices.create(removed, 1, AccessModel.APP_DIRECT).id()).isEqualTo(removed);
+  }
+
+  @Test
   void theNextGroupIsTriedWhenTheFirstFails() {
-    tools.fail("lvcreate --yes -Zn -Wn --size=4194304b --name=" + NEW + " ndbus0", "I/O error");
+    tools.fail(
+        "lvcreate --yes -Zn -Wn --size=4194304b --name=" + NEW + TAG + " ndbus0", "I/O error");
 
     assertThat(devices.create(NEW, 0, AccessModel.APP_DIRECT).path())
         .isEqualTo(Path.of("/dev/data/" + NEW));
@@ -215,9 +268,25 @@ class LvmDevicesTest {
         .hasMessageContaining(Long.toString(104857600 + 943718400L));
     assertThatThrownBy(() -> devices.expand(NEW, 1)).isInstanceOf(DeviceException.NotFound.class);
 
-    devices.expand(AAA, 104857601);
+    long before = devices.capacity().available();
+    Device expanded = devices.expand(AAA, 104857601);
 
     assertThat(tools.changes()).contains("lvextend --size=109051904b ndbus0region1fsdax/" + AAA);
+    assertThat(expanded.sizeBytes()).isEqualTo(109051904);
+    assertThat(devices.capacity().available()).isEqualTo(before - 4194304);
+  }
+
+  @Test
+  void anExpansionThatLvmRefusesIsExplainedByANewReport() {
+    devices.capacity();
+    tools.fail("lvextend", "  Insufficient free space: 1 extents needed, but only 0 available");
+    tools.respond(
+        "lvm fullreport", recorded("lvm/fullreport.json").replace("\"943718400\"", "\"0\""));
+
+    assertThatThrownBy(() -> devices.expand(AAA, 104857601))
+        .as("another program has used the space since the last report")
+        .isInstanceOf(DeviceException.NotEnoughSpace.class)
+        .hasMessageContaining("104857600");
   }
 
   /** LVM fails the whole report if one group does not exist. */

@@ -28,8 +28,8 @@ class LvmReportTest {
                 943718400,
                 4194304,
                 List.of(
-                    new Volume(AAA, directory.resolve(AAA), 104857600),
-                    new Volume(BBB, directory.resolve(BBB), 4194304))),
+                    new Volume(AAA, directory.resolve(AAA), 104857600, List.of()),
+                    new Volume(BBB, directory.resolve(BBB), 4194304, List.of()))),
             new Group("data", 260046848, 260046848, 4194304, List.of()));
   }
 
@@ -64,11 +64,11 @@ class LvmReportTest {
     Groups groups =
         new Groups(LvmReport.parse(recorded("lvm/fullreport.json")).groups(), List.of());
 
-    assertThat(groups.fitting(0)).hasSize(2);
-    assertThat(groups.fitting(260046848)).hasSize(2);
-    assertThat(groups.fitting(260046849)).hasSize(1);
-    assertThat(groups.fitting(943718401)).isEmpty();
-    assertThat(groups.fitting(Long.MAX_VALUE)).isEmpty();
+    assertThat(groups.fitting(0, _ -> true)).hasSize(2);
+    assertThat(groups.fitting(260046848, _ -> true)).hasSize(2);
+    assertThat(groups.fitting(260046849, _ -> true)).hasSize(1);
+    assertThat(groups.fitting(943718401, _ -> true)).isEmpty();
+    assertThat(groups.fitting(Long.MAX_VALUE, _ -> true)).isEmpty();
     assertThat(Groups.roundUp(0, 4194304)).isEqualTo(4194304);
     assertThat(Groups.roundUp(4194305, 4194304)).isEqualTo(8388608);
   }
@@ -77,7 +77,7 @@ class LvmReportTest {
   void cachedGroupsFollowChanges() throws Exception {
     Groups before =
         new Groups(LvmReport.parse(recorded("lvm/fullreport.json")).groups(), List.of());
-    Volume added = new Volume("new", Path.of("/dev/data/new"), 8388608);
+    Volume added = new Volume("new", Path.of("/dev/data/new"), 8388608, List.of());
 
     Groups more = before.with(before.all().get(1), added);
     Groups again = more.without(more.find("new").orElseThrow());

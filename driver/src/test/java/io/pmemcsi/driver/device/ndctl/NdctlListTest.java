@@ -12,6 +12,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class NdctlListTest {
+  private static final long MIB = 1L << 20;
+
   @TempDir private Path sysfs;
 
   @Test
@@ -47,11 +49,39 @@ class NdctlListTest {
     assertThat(first.namespaces().get(1).isReal()).as("the kernel's seed").isFalse();
   }
 
+  /** Four volumes, each with its own metadata; three of the largest size would not fit. */
+  @Test
+  void eachVolumeFillsAGap() throws Exception {
+    String json =
+        """
+        [{"dev":"ndbus0","regions":[{"dev":"region0","size":2147483648,"align":16777216,
+        "available_size":1476395008,"max_available_extent":671088640,"type":"pmem","namespaces":[
+        {"dev":"namespace0.1","mode":"fsdax","size":262144000,"blockdev":"pmem0.1"},
+        {"dev":"namespace0.0","mode":"fsdax","size":262144000,"blockdev":"pmem0"},
+        {"dev":"namespace0.3","mode":"fsdax","size":130023424,"blockdev":"pmem0.3"},
+        {"dev":"namespace0.2","mode":"raw","size":0,"state":"disabled"}]}]}]
+        """;
+    attribute("region0", "resource", "0x100000000");
+    namespace("namespace0.0", 0x100000000L + 640 * MIB, 256 * MIB);
+    namespace("namespace0.1", 0x100000000L + 1152 * MIB, 256 * MIB);
+    attribute("namespace0.3", "size", Long.toString(128 * MIB));
+    assertThat(regions(json).getFirst().gaps()).as("one address is unknown").isEmpty();
+    namespace("namespace0.3", 0x100000000L + 1664 * MIB, 128 * MIB);
+
+    Region region = regions(json).getFirst();
+
+    assertThat(region.gaps()).containsExactly(640 * MIB, 256 * MIB, 256 * MIB, 256 * MIB);
+    assertThat(region.usableInGaps(NamespaceMode.FSDAX))
+        .isEqualTo(
+            NamespaceMode.FSDAX.usableBytes(640 * MIB)
+                + 3 * NamespaceMode.FSDAX.usableBytes(256 * MIB));
+  }
+
   @Test
   void memoryWithoutLabelsIsOneRawNamespaceAndNothingIsFree() throws Exception {
     Region region = regions(recorded("ndctl/no-labels.json")).getFirst();
 
-    assertThat(region.allGaps()).isZero();
+    assertThat(region.usableInGaps(NamespaceMode.FSDAX)).isZero();
     assertThat(region.namespaces()).extracting(Namespace::mode).containsExactly(NamespaceMode.RAW);
   }
 
@@ -90,6 +120,11 @@ class NdctlListTest {
 
   private List<Region> regions(String json) throws IOException {
     return new NdctlList(new NamespaceAttributes(sysfs)).regions(json);
+  }
+
+  private void namespace(String device, long address, long bytes) throws IOException {
+    attribute(device, "resource", "0x" + Long.toHexString(address));
+    attribute(device, "size", Long.toString(bytes));
   }
 
   private void attribute(String device, String name, String value) throws IOException {

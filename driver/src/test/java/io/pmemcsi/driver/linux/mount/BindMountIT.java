@@ -52,6 +52,16 @@ class BindMountIT {
     }
 
     @Override
+    public boolean freeze(Path at) throws IOException {
+      return REAL.freeze(at);
+    }
+
+    @Override
+    public void thaw(Path at) throws IOException {
+      REAL.thaw(at);
+    }
+
+    @Override
     public void unmount(Path at) throws IOException {
       REAL.unmount(at);
     }

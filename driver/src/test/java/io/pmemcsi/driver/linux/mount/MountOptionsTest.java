@@ -15,6 +15,12 @@ class MountOptionsTest {
         .isEqualTo(new MountOptions(1 | 1024, "dax=always,discard"));
   }
 
+  @Test
+  void aQuotedSelinuxLabelReachesTheKernelInQuotes() {
+    assertThat(MountOptions.of(List.of("noatime", "context=\"u:r:t:s0:c1,c2\"", "dax=always")))
+        .isEqualTo(new MountOptions(1024, "context=\"u:r:t:s0:c1,c2\",dax=always"));
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',

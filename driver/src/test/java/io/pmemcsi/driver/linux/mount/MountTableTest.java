@@ -39,6 +39,18 @@ class MountTableTest {
   }
 
   @Test
+  void quotedOptionsMayContainCommas() {
+    MountEntry entry =
+        MountTable.parse(
+                "85 27 7:5 / /a rw - ext4 /dev/loop5 rw,context=\"u:r:t:s0:c1,c2\",stripe=512\n")
+            .at(Path.of("/a"))
+            .orElseThrow();
+
+    assertThat(entry.selinuxContext()).contains("u:r:t:s0:c1,c2");
+    assertThat(entry.has("stripe=512")).isTrue();
+  }
+
+  @Test
   void allMountsOfADeviceAreFound() {
     assertThat(TABLE.of(new DeviceNumber(259, 3))).hasSize(2);
   }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.pmemcsi.base.error.FatalException;
+import io.pmemcsi.base.tls.PeerRole;
 import io.pmemcsi.driver.registry.TestPki;
 import io.pmemcsi.testbed.kubernetes.Certificates;
 import java.io.IOException;

@@ -2,6 +2,7 @@ package io.pmemcsi.driver.registry.tls;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pmemcsi.base.tls.PeerNames;
 import io.pmemcsi.testbed.kubernetes.Certificates;
 import org.junit.jupiter.api.Test;
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
+import io.pmemcsi.base.names.DriverName;
 import io.pmemcsi.driver.audit.Audit;
 import io.pmemcsi.driver.audit.AuditReport;
 import io.pmemcsi.driver.audit.NodeState;
@@ -16,6 +17,7 @@ import io.pmemcsi.driver.device.Eraser;
 import io.pmemcsi.driver.device.RecordedTools;
 import io.pmemcsi.driver.device.VolumeId;
 import io.pmemcsi.driver.device.lvm.LvmDevices;
+import io.pmemcsi.driver.health.HealthProbe;
 import io.pmemcsi.driver.linux.block.Signatures;
 import io.pmemcsi.driver.linux.mount.KernelMounts;
 import io.pmemcsi.driver.linux.mount.MountTable;
@@ -59,6 +61,7 @@ class ResumedCreationTest {
         new LvmDevices(
             tools,
             new Eraser((_, _, _) -> {}),
+            new DriverName("pmem-csi.intel.com"),
             List.of("ndbus0region1fsdax", "data"),
             4L << 30,
             List::of);
@@ -71,13 +74,9 @@ class ResumedCreationTest {
             },
             beingCreated::contains);
     Volumes volumes = new Volumes(ledger, devices, new VolumeLocks());
-    creator = new VolumeCreator(volumes, ledger, devices, new Signatures(tools));
-    deleter =
-        new VolumeDeleter(
-            volumes,
-            ledger,
-            devices,
-            new DeviceUsers(new Mounts(tools, new KernelMounts(), Path.of("/nowhere"))));
+    DeviceUsers users = new DeviceUsers(new Mounts(tools, new KernelMounts(), Path.of("/nowhere")));
+    creator = new VolumeCreator(volumes, ledger, devices, users, new Signatures(tools));
+    deleter = new VolumeDeleter(volumes, ledger, devices, users);
   }
 
   private VolumeRecord create() {
@@ -107,7 +106,11 @@ class ResumedCreationTest {
 
   private AuditReport start() {
     return Audit.repair(
-        ledger, devices, new NodeState(MountTable.parse(""), Map.of(), List.of(), Map.of()));
+        ledger,
+        devices,
+        new NodeState(MountTable.parse(""), Map.of(), List.of(), Map.of(), List.of()),
+        new HealthProbe(tools),
+        new DurableFiles());
   }
 
   @Test
@@ -117,8 +120,8 @@ class ResumedCreationTest {
     beingCreated.add(ID);
 
     assertThat(start().open())
-        .extracting(AuditReport.Finding::kind, AuditReport.Finding::volume)
-        .contains(tuple(AuditReport.Kind.UNFINISHED_CREATE, ID));
+        .extracting(AuditReport.Finding::kind, AuditReport.Finding::subject)
+        .contains(tuple(AuditReport.Kind.UNFINISHED_CREATE, ID.value()));
     assertThat(ledger.find(ID)).isPresent();
 
     beingCreated.clear();

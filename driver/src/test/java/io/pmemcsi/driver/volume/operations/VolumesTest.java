@@ -26,6 +26,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -77,7 +78,8 @@ class VolumesTest {
     }
 
     @Override
-    public Device create(VolumeId id, long sizeBytes, AccessModel accessModel) {
+    public Device create(
+        VolumeId id, long sizeBytes, AccessModel accessModel, OptionalInt numaNode) {
       there.add(id);
       try {
         return new Device(id, Files.createFile(directory.resolve("device")), sizeBytes);
@@ -144,13 +146,11 @@ class VolumesTest {
     VolumeLocks locks = new VolumeLocks();
     Devices devices = new Devices(manager, _ -> manager);
     Volumes volumes = new Volumes(ledger, devices, locks);
-    VolumeCreator creator = new VolumeCreator(volumes, ledger, devices, new Signatures(NO_TOOLS));
-    VolumeDeleter deleter =
-        new VolumeDeleter(
-            volumes,
-            ledger,
-            devices,
-            new DeviceUsers(new Mounts(NO_TOOLS, new KernelMounts(), Path.of("/nowhere"))));
+    DeviceUsers users =
+        new DeviceUsers(new Mounts(NO_TOOLS, new KernelMounts(), Path.of("/nowhere")));
+    VolumeCreator creator =
+        new VolumeCreator(volumes, ledger, devices, users, new Signatures(NO_TOOLS));
+    VolumeDeleter deleter = new VolumeDeleter(volumes, ledger, devices, users);
     Thread creation =
         Thread.ofPlatform()
             .start(

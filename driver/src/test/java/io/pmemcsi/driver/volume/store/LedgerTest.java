@@ -7,6 +7,7 @@ import io.pmemcsi.driver.device.DeviceMode;
 import io.pmemcsi.driver.device.VolumeId;
 import io.pmemcsi.driver.state.DurableFiles;
 import io.pmemcsi.driver.state.StateException;
+import io.pmemcsi.driver.volume.Origin;
 import io.pmemcsi.driver.volume.VolumeParameters;
 import io.pmemcsi.driver.volume.VolumeRecord;
 import io.pmemcsi.driver.volume.VolumeState;
@@ -15,6 +16,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -57,6 +59,27 @@ class LedgerTest {
     assertThat(open().find(ID)).contains(ENTRY);
   }
 
+  static Stream<Origin> origins() {
+    VolumeId source = VolumeId.fromName("source");
+    return Stream.of(
+        new Origin.Blank(),
+        new Origin.CopyOfVolume(source),
+        new Origin.CopyOfSnapshot(source),
+        new Origin.SnapshotOf(source, Instant.parse("2026-11-17T12:34:56.789Z")));
+  }
+
+  @ParameterizedTest
+  @MethodSource("origins")
+  void theOriginSurvivesARestartAndChangesOfTheState(Origin origin) {
+    VolumeRecord copy = ENTRY.withOrigin(origin).withState(new VolumeState.Creating());
+    Ledger ledger = open();
+
+    VolumeRecord changed = ledger.setState(ledger.add(copy), new VolumeState.RawBlock());
+
+    assertThat(changed.origin()).isEqualTo(origin);
+    assertThat(open().find(ID)).contains(changed);
+  }
+
   @Test
   void anEntryIsOneLineOfJsonThatOnlyItsOwnerReads() throws IOException {
     open().add(ENTRY);
@@ -69,7 +92,7 @@ class LedgerTest {
     assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
         .isEqualTo("rw-------");
     assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(directory)))
-        .isEqualTo("rwxr-x---");
+        .isEqualTo("rwx------");
   }
 
   @Test

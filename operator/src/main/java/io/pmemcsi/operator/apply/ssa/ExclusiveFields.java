@@ -24,7 +24,9 @@ final class ExclusiveFields {
           "storageCapacity",
           "seLinuxMount",
           "fsGroupPolicy",
-          "nodeAllocatableUpdatePeriodSeconds");
+          "nodeAllocatableUpdatePeriodSeconds",
+          "serviceAccountTokenInSecrets",
+          "preventPodSchedulingIfMissing");
   private static final Set<String> WORKLOAD = Set.of("paused", "minReadySeconds");
   private static final Set<String> POD =
       Set.of("tolerations", "affinity", "hostNetwork", "hostPID", "hostIPC");

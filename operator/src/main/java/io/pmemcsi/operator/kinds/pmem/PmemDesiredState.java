@@ -13,17 +13,20 @@ import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBindingBuilder;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBuilder;
 import io.fabric8.kubernetes.api.model.rbac.RoleBindingBuilder;
 import io.fabric8.kubernetes.api.model.rbac.RoleBuilder;
-import io.fabric8.kubernetes.api.model.storage.CSIDriver;
-import io.fabric8.kubernetes.api.model.storage.CSIDriverBuilder;
 import io.pmemcsi.operator.apply.DesiredState;
-import io.pmemcsi.operator.facts.ServedApi;
+import io.pmemcsi.operator.objects.SnapshotClasses;
+import io.pmemcsi.operator.objects.StorageClasses;
+import io.pmemcsi.operator.pmemdriver.ControllerBudget;
 import io.pmemcsi.operator.pmemdriver.ControllerCertificates;
 import io.pmemcsi.operator.pmemdriver.ControllerPods;
 import io.pmemcsi.operator.pmemdriver.ControllerServices;
+import io.pmemcsi.operator.pmemdriver.NodeAdmissionPolicy;
 import io.pmemcsi.operator.pmemdriver.NodePods;
+import io.pmemcsi.operator.pmemdriver.NodePods.Provisioning;
 import io.pmemcsi.operator.pmemdriver.NodeRbac;
 import io.pmemcsi.operator.pmemdriver.NodeSetup;
 import io.pmemcsi.operator.pmemdriver.PmemModel;
+import io.pmemcsi.operator.pmemdriver.PodPolicies;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -46,11 +49,21 @@ final class PmemDesiredState {
       List<HasMetadata> secrets,
       boolean answering) {
     var desired = new ArrayList<HasMetadata>();
-    desired.add(csiDriver(driver));
-    desired.addAll(new NodeRbac(driver).objects());
+    desired.add(driver.csiDriver());
+    desired.addAll(new NodeRbac(driver, Provisioning.ON_EACH_NODE).objects());
+    desired.addAll(
+        new StorageClasses(driver.names().driverName(), driver.labels().common())
+            .objects(driver.settings().storageClassTemplates()));
+    if (driver.takesSnapshots()) {
+      desired.addAll(
+          new SnapshotClasses(driver.names().driverName(), driver.labels().common())
+              .objects(driver.settings().snapshotClassTemplates()));
+    }
+    desired.addAll(new PodPolicies(driver).onEachNode(certificates));
+    desired.addAll(new NodeAdmissionPolicy(driver).objects());
     desired.addAll(secrets);
     certificates.ifPresent(found -> addController(driver, found, answering, desired));
-    desired.add(new NodePods(driver).daemonSet());
+    desired.add(new NodePods(driver, Provisioning.ON_EACH_NODE).daemonSet());
     desired.addAll(new NodeSetup(driver).objects());
     return new DesiredState(desired, legacyObjects(driver));
   }
@@ -78,25 +91,9 @@ final class PmemDesiredState {
     if (failurePolicy.isPresent() || certificates.issuedByOpenShift()) {
       desired.add(services.webhook());
     }
+    new ControllerBudget(driver).object().ifPresent(desired::add);
     desired.add(pods.deployment());
     failurePolicy.ifPresent(policy -> desired.add(services.configuration(policy)));
-  }
-
-  private static CSIDriver csiDriver(PmemModel driver) {
-    CSIDriver object =
-        new CSIDriverBuilder()
-            .withMetadata(
-                PmemModel.clusterWide(driver.names().driverName(), driver.labels().common()))
-            .withNewSpec()
-            .withAttachRequired(false)
-            .withPodInfoOnMount(true)
-            .withVolumeLifecycleModes("Persistent", "Ephemeral")
-            .endSpec()
-            .build();
-    if (driver.facts().serves(ServedApi.STORAGE_CAPACITY)) {
-      object.getSpec().setStorageCapacity(true);
-    }
-    return object;
   }
 
   /**
@@ -109,11 +106,11 @@ final class PmemDesiredState {
         new StatefulSetBuilder().withMetadata(named(driver, names.controller())).build(),
         new DeploymentBuilder().withMetadata(named(driver, names.controller())).build(),
         new ServiceBuilder().withMetadata(named(driver, names.controller())).build(),
-        new ServiceBuilder().withMetadata(named(driver, names.name("metrics"))).build(),
+        new ServiceBuilder().withMetadata(named(driver, names.metricsService())).build(),
         new ServiceBuilder().withMetadata(named(driver, names.schedulerService())).build(),
         new ServiceBuilder().withMetadata(named(driver, names.webhookService())).build(),
-        new SecretBuilder().withMetadata(named(driver, names.name("registry-secrets"))).build(),
-        new SecretBuilder().withMetadata(named(driver, names.name("node-secrets"))).build(),
+        new SecretBuilder().withMetadata(named(driver, names.registrySecret())).build(),
+        new SecretBuilder().withMetadata(named(driver, names.nodeSecret())).build(),
         new ConfigMapBuilder().withMetadata(named(driver, names.controller())).build(),
         new ServiceAccountBuilder().withMetadata(named(driver, names.webhooksAccount())).build(),
         new RoleBuilder().withMetadata(named(driver, names.webhooksRole())).build(),

@@ -7,75 +7,60 @@ import io.fabric8.kubernetes.api.model.ServiceAccount;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
+import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBinding;
 import io.fabric8.kubernetes.api.model.rbac.Role;
 import io.fabric8.kubernetes.api.model.rbac.RoleBinding;
 import io.fabric8.kubernetes.api.model.storage.CSIDriver;
-import io.fabric8.kubernetes.api.model.storage.CSIDriverBuilder;
+import io.fabric8.kubernetes.api.model.storage.StorageClass;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
-import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
-import io.javaoperatorsdk.operator.processing.event.ResourceID;
-import io.javaoperatorsdk.operator.processing.event.source.EventSource;
-import io.pmemcsi.api.Violation;
+import io.pmemcsi.api.ManagementState;
 import io.pmemcsi.api.Written;
-import io.pmemcsi.api.pmem.DeploymentCondition;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.api.pmem.PmemCSIDeploymentChecks;
-import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
 import io.pmemcsi.api.pmem.PmemSettings;
 import io.pmemcsi.api.pmem.TLSMaterial;
 import io.pmemcsi.base.names.DriverName;
 import io.pmemcsi.operator.apply.DesiredState;
-import io.pmemcsi.operator.apply.LabelRetention;
-import io.pmemcsi.operator.apply.OwnedKinds;
-import io.pmemcsi.operator.apply.OwnershipLabels;
 import io.pmemcsi.operator.apply.RefusedObjectException;
 import io.pmemcsi.operator.controller.ClusterReader;
-import io.pmemcsi.operator.controller.DriverKind;
-import io.pmemcsi.operator.controller.KindTraits;
 import io.pmemcsi.operator.controller.Plan.Action;
 import io.pmemcsi.operator.controller.Problem;
 import io.pmemcsi.operator.controller.Problem.Cause;
-import io.pmemcsi.operator.controller.RequeuePeriods;
-import io.pmemcsi.operator.controller.StatusMapper;
-import io.pmemcsi.operator.controller.StatusUpdate;
-import io.pmemcsi.operator.deletion.DeletionDecision.Hold;
-import io.pmemcsi.operator.deletion.DeletionGuard;
 import io.pmemcsi.operator.facts.ClusterFacts;
+import io.pmemcsi.operator.facts.ServedApi;
+import io.pmemcsi.operator.objects.VolumeSnapshotClass;
+import io.pmemcsi.operator.pmemdriver.ControllerBudget;
 import io.pmemcsi.operator.pmemdriver.ControllerCertificates;
 import io.pmemcsi.operator.pmemdriver.ControllerServices;
-import io.pmemcsi.operator.pmemdriver.ObservedStatus;
+import io.pmemcsi.operator.pmemdriver.ControllerWorkload;
+import io.pmemcsi.operator.pmemdriver.DriverObservation;
+import io.pmemcsi.operator.pmemdriver.LostNodes;
+import io.pmemcsi.operator.pmemdriver.LostNodesReader;
+import io.pmemcsi.operator.pmemdriver.LostVolumeRelease;
+import io.pmemcsi.operator.pmemdriver.NodeAdmissionPolicy;
 import io.pmemcsi.operator.pmemdriver.PmemCertificates;
+import io.pmemcsi.operator.pmemdriver.PmemDriverKind;
+import io.pmemcsi.operator.pmemdriver.PmemDrivers;
 import io.pmemcsi.operator.pmemdriver.PmemModel;
 import io.pmemcsi.operator.pmemdriver.PmemNames;
-import io.pmemcsi.operator.pmemdriver.PmemStatusMapper;
-import io.pmemcsi.operator.pmemdriver.PmemWatches;
+import io.pmemcsi.operator.pmemdriver.PmemPeer;
+import io.pmemcsi.operator.pmemdriver.PmemPlan;
 import io.pmemcsi.operator.pmemdriver.RunningDriver;
-import io.pmemcsi.operator.pmemdriver.RunningDriverReader;
 import io.pmemcsi.operator.usage.UsageReader;
 import java.time.Clock;
-import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /** PmemCSIDeployment: PMEM-CSI with provisioning on every node. */
-public final class PmemKind
-    implements DriverKind<
-        PmemCSIDeployment, PmemCSIDeploymentStatus, PmemObservation, PmemPlan, RunningDriver> {
-
-  public static final String FIELD_MANAGER = "pmem-csi-operator";
-
-  private static final OwnershipLabels LABELS = new OwnershipLabels(PmemCSIDeployment.GROUP);
+public final class PmemKind implements PmemDriverKind<PmemCSIDeployment, PmemObservation> {
 
   private static final List<Class<? extends HasMetadata>> OWNED =
       List.of(
@@ -85,20 +70,16 @@ public final class PmemKind
           RoleBinding.class,
           ClusterRole.class,
           ClusterRoleBinding.class,
+          StorageClass.class,
+          NetworkPolicy.class,
           Secret.class,
           Service.class,
           Deployment.class,
           DaemonSet.class,
           MutatingWebhookConfiguration.class);
 
-  private final KindTraits<PmemCSIDeployment> traits;
-  private final String namespace;
-  private final Supplier<ClusterFacts> facts;
-  private final DeletionGuard guard;
-  private final Clock clock;
-  private final PmemWatches<PmemCSIDeployment> watches;
-  private final RunningDriverReader running;
-  private volatile Consumer<ResourceID> requeue = _ -> {};
+  private final PmemDrivers<PmemCSIDeployment> drivers;
+  private final LostNodesReader<PmemCSIDeployment> lostNodes;
 
   /**
    * The kind in one cluster.
@@ -106,30 +87,41 @@ public final class PmemKind
    * @param namespace of the operator and of the drivers
    */
   public PmemKind(String namespace, Supplier<ClusterFacts> facts, UsageReader usage, Clock clock) {
-    this.traits =
-        new KindTraits<>(
-            PmemCSIDeployment.class,
-            FIELD_MANAGER,
-            List.of(HasMetadata.getFullResourceName(PmemCSIDeployment.class) + "/finalizer"),
-            new OwnedKinds(OWNED, Set.of(namespace), LABELS),
-            LabelRetention.KEEP,
-            true);
-    this.namespace = namespace;
-    this.facts = facts;
-    this.guard = new DeletionGuard(usage, PmemCSIDeployment.FORCE_DELETION_ANNOTATION);
-    this.clock = clock;
-    this.watches =
-        new PmemWatches<>(
-            PmemCSIDeployment.class,
+    this.drivers =
+        new PmemDrivers<>(
+            new PmemDrivers.Description<>(
+                PmemPeer.Type.V1BETA1,
+                owned(facts.get()),
+                ControllerWorkload.DEPLOYMENT,
+                PmemKind::names,
+                resource -> Written.text(resource.getSpec().controllerTLSSecret())),
             namespace,
-            LABELS,
-            resource -> Written.text(resource.getSpec().controllerTLSSecret()));
-    this.running = RunningDriverReader.overHttp(clock);
+            facts,
+            usage,
+            clock);
+    this.lostNodes = new LostNodesReader<>(drivers.watches(), clock);
+  }
+
+  /**
+   * Kinds that the server does not have cannot be watched. Policies after an upgrade of the server,
+   * and snapshot classes after their CRD was installed, are watched when the operator starts again;
+   * until then each reconciliation reads those that are desired.
+   */
+  private static List<Class<? extends HasMetadata>> owned(ClusterFacts facts) {
+    var owned = new ArrayList<>(OWNED);
+    owned.add(ControllerBudget.type(facts.version()));
+    if (facts.serves(ServedApi.ADMISSION_POLICIES)) {
+      owned.addAll(NodeAdmissionPolicy.KINDS);
+    }
+    if (facts.serves(ServedApi.SNAPSHOTS)) {
+      owned.add(VolumeSnapshotClass.class);
+    }
+    return List.copyOf(owned);
   }
 
   @Override
-  public KindTraits<PmemCSIDeployment> traits() {
-    return traits;
+  public PmemDrivers<PmemCSIDeployment> drivers() {
+    return drivers;
   }
 
   @Override
@@ -147,39 +139,13 @@ public final class PmemKind
   public PmemCSIDeployment withEveryFeature() {
     return new KubernetesSerialization()
         .unmarshal(
-            "metadata: {name: any}\nspec: {controllerTLS: {managed: true}}",
+            "metadata: {name: any}\nspec: {controllerTLS: {managed: true}, startupTaint: true}",
             PmemCSIDeployment.class);
   }
 
   @Override
-  public Optional<String> driverName(PmemCSIDeployment resource) {
-    return Optional.of(resource.getMetadata().getName());
-  }
-
-  @Override
-  public List<EventSource<?, PmemCSIDeployment>> eventSources(
-      EventSourceContext<PmemCSIDeployment> context, Consumer<ResourceID> trigger) {
-    requeue = trigger;
-    return watches.eventSources(context);
-  }
-
-  @Override
-  public DeletionGuard guard() {
-    return guard;
-  }
-
-  @Override
-  public @Nullable String deletionPolicy(PmemCSIDeployment resource) {
-    return resource.getSpec().deletionPolicy();
-  }
-
-  @Override
-  public HasMetadata anchor(PmemCSIDeployment resource) {
-    return new CSIDriverBuilder()
-        .withNewMetadata()
-        .withName(resource.getMetadata().getName())
-        .endMetadata()
-        .build();
+  public boolean isManaged(PmemCSIDeployment resource) {
+    return ManagementState.isManaged(resource.getSpec().managementState());
   }
 
   @Override
@@ -200,9 +166,9 @@ public final class PmemKind
         names.flatMap(
             found ->
                 cluster.owned(MutatingWebhookConfiguration.class, found.webhookConfiguration()));
+    DriverObservation driver = drivers.observe(resource, secrets, Optional::empty, cluster);
     return new PmemObservation(
-        facts.get(),
-        secrets,
+        driver,
         names
             .filter(
                 found ->
@@ -210,7 +176,7 @@ public final class PmemKind
                         cluster.owned(Deployment.class, found.controller()), webhook))
             .isPresent(),
         webhook,
-        clock.instant());
+        lostNodes.read(drivers.driverName(resource), driver.now(), cluster));
   }
 
   private void secrets(
@@ -222,181 +188,94 @@ public final class PmemKind
       case TLSMaterial.None() -> {}
       case TLSMaterial.Inline _ -> {}
       case TLSMaterial.NamedSecret(String name) ->
-          watches.secret(name, cluster).ifPresent(secret -> found.put(name, secret));
+          drivers.watches().secret(name, cluster).ifPresent(secret -> found.put(name, secret));
       case TLSMaterial.Managed _ -> {
         for (String name : List.of(names.authoritySecret(), names.controllerSecret())) {
-          watches.ownSecret(name, cluster).ifPresent(secret -> found.put(name, secret));
+          drivers.watches().ownSecret(name, cluster).ifPresent(secret -> found.put(name, secret));
         }
       }
     }
   }
 
   @Override
-  public PmemPlan decide(PmemCSIDeployment resource, PmemObservation observed) {
-    List<Violation> violations = PmemCSIDeploymentChecks.check(resource);
-    if (!violations.isEmpty()) {
-      return PmemPlan.invalid(
-          block(
-              Cause.INVALID,
-              violations.stream().map(Violation::message).collect(Collectors.joining("; "))));
-    }
-    try {
-      PmemSettings settings = PmemSettings.of(resource);
-      PmemModel driver = model(settings, observed.facts());
-      PmemCertificates.Prepared certificates =
-          certificates(settings, driver, observed.now()).prepare(observed::secret);
-      return new PmemPlan(
-          certificates
-              .failure()
-              .<Action>map(
-                  failure ->
-                      new Action.Block(
-                          new Problem(Cause.CERTIFICATES, failure),
-                          Optional.empty(),
-                          ControllerServices.relaxed(driver, settings.tls(), observed.webhook())))
-              .orElseGet(
-                  () ->
-                      new Action.Apply(
-                          PmemDesiredState.of(
-                              driver,
-                              certificates.certificates(),
-                              certificates.secrets(),
-                              observed.webhookHasAnswered()),
-                          object -> isUnproven(resource) && RefusedFields.dependOn(object))),
-          Optional.of(driver),
-          certificates,
-          certificates.due().map(due -> RequeuePeriods.DEFAULT.until(due, observed.now())));
-    } catch (IllegalArgumentException e) {
-      return PmemPlan.invalid(block(Cause.INVALID, String.valueOf(e.getMessage())));
-    }
+  public PmemPlan<PmemCSIDeployment> decide(PmemCSIDeployment resource, PmemObservation observed) {
+    return PmemPlan.of(
+        PmemCSIDeploymentChecks.check(resource),
+        observed.driver(),
+        () -> decideValid(resource, observed));
   }
 
-  private static Action.Block block(Cause cause, String message) {
-    return new Action.Block(new Problem(cause, message));
+  private PmemPlan<PmemCSIDeployment> decideValid(
+      PmemCSIDeployment resource, PmemObservation observed) {
+    PmemSettings settings = PmemSettings.of(resource);
+    PmemModel driver = model(settings, observed.driver().facts());
+    PmemCertificates.Prepared certificates =
+        certificates(settings, driver, observed.driver().now())
+            .prepare(observed.driver()::secret)
+            .keepingTrust(observed.webhook(), observed.driver().now());
+    return new PmemPlan<>(
+        certificates
+            .failure()
+            .<Action>map(
+                failure ->
+                    new Action.Block(
+                        new Problem(Cause.CERTIFICATES, failure),
+                        Optional.empty(),
+                        ControllerServices.relaxed(driver, settings.tls(), observed.webhook())))
+            .orElseGet(
+                () ->
+                    drivers.apply(
+                        resource,
+                        PmemDesiredState.of(
+                            driver,
+                            certificates.certificates(),
+                            certificates.secrets(),
+                            observed.webhookHasAnswered()
+                                && isTrusted(certificates.certificates(), observed.webhook())))),
+        Optional.of(driver),
+        certificates,
+        observed.driver(),
+        Optional.of(
+            LostNodes.decide(
+                observed.lost(),
+                resource.getStatus().lostNodes(),
+                settings.releaseLostNodesAfter(),
+                observed.driver().now())));
+  }
+
+  /** Where OpenShift injects the authority, the API server trusts nothing before that. */
+  private static boolean isTrusted(
+      Optional<ControllerCertificates> certificates,
+      Optional<MutatingWebhookConfiguration> webhook) {
+    return certificates.filter(ControllerCertificates::issuedByOpenShift).isEmpty()
+        || webhook.flatMap(ControllerServices::authority).isPresent();
   }
 
   @Override
   public RunningDriver rollOut(
       PmemCSIDeployment resource,
-      PmemPlan plan,
+      PmemPlan<PmemCSIDeployment> plan,
       Optional<Problem> problem,
       ClusterReader<PmemCSIDeployment> cluster) {
-    Optional<DeploymentCondition> exclusive = watches.nodesExclusive(resource, cluster);
-    PmemCSIDeploymentStatus before = resource.getStatus();
-    Runnable again = () -> requeue.accept(ResourceID.fromResource(resource));
-    if (plan.driver().isPresent() && problem.filter(one -> !isTransient(one)).isEmpty()) {
-      return running.asDesired(
-          plan.driver().get(),
-          plan.certificates().certificates().isPresent(),
-          before,
-          exclusive,
-          cluster,
-          again);
-    }
-    return names(resource)
-        .map(names -> running.despiteFailure(names, namespace, before, exclusive, cluster, again))
-        .orElseGet(() -> new RunningDriver(List.of(), before.unpreparedNodes(), exclusive));
-  }
-
-  /** Whether the objects are as desired, or will be without a change of the resource. */
-  private static boolean isTransient(Problem problem) {
-    return problem.cause() == Cause.WAITING || problem.cause() == Cause.CONTENDED;
-  }
-
-  @Override
-  public Optional<Duration> requeueAfter(PmemPlan plan, RunningDriver driver) {
-    return driver.requeueAfter().or(plan::requeueAfter);
-  }
-
-  @Override
-  public StatusMapper<PmemCSIDeploymentStatus> mapper() {
-    return new PmemStatusMapper();
-  }
-
-  @Override
-  public StatusUpdate<PmemCSIDeploymentStatus> deployed(
-      PmemCSIDeployment resource,
-      PmemPlan plan,
-      RunningDriver driver,
-      Optional<Problem> problem,
-      Optional<Hold> hold) {
-    ObservedStatus status =
-        ObservedStatus.of(
-            resource.getMetadata().getGeneration(),
-            plan.certificates().conditions(),
-            plan.certificates().expires(),
-            driver,
-            problem);
-    return hold.map(status::held).orElse(status);
-  }
-
-  @Override
-  public StatusUpdate<PmemCSIDeploymentStatus> unmanaged(
-      PmemCSIDeployment resource, ClusterReader<PmemCSIDeployment> cluster) {
-    throw new IllegalStateException("every PmemCSIDeployment is managed");
-  }
-
-  @Override
-  public StatusUpdate<PmemCSIDeploymentStatus> removing(
-      PmemCSIDeployment resource, Optional<Problem> problem) {
-    return problem
-        .<StatusUpdate<PmemCSIDeploymentStatus>>map(
-            delay ->
-                status(
-                    resource,
-                    delay,
-                    new RunningDriver(
-                        List.of(), resource.getStatus().unpreparedNodes(), Optional.empty())))
-        .orElse((previous, _) -> previous);
-  }
-
-  @Override
-  public StatusUpdate<PmemCSIDeploymentStatus> failed(
-      PmemCSIDeployment resource, Problem problem, ClusterReader<PmemCSIDeployment> cluster) {
-    return status(
+    var release = new LostVolumeRelease(cluster.client());
+    plan.lostNodes().ifPresent(lost -> lost.due().forEach(release::release));
+    return drivers.running(
         resource,
+        plan,
+        plan.driver().isPresent() && PmemSettings.of(resource).hasController(),
         problem,
-        names(resource)
-            .map(names -> RunningDriverReader.asCached(names, resource.getStatus(), cluster))
-            .orElseGet(
-                () ->
-                    new RunningDriver(
-                        List.of(), resource.getStatus().unpreparedNodes(), Optional.empty())));
-  }
-
-  private static ObservedStatus status(
-      PmemCSIDeployment resource, Problem problem, RunningDriver driver) {
-    return ObservedStatus.of(
-        resource.getMetadata().getGeneration(),
-        List.of(),
-        Optional.ofNullable(resource.getStatus().certificateExpires()),
-        driver,
-        Optional.of(problem));
-  }
-
-  @Override
-  public String describe(PmemCSIDeployment resource, RefusedObjectException refusal) {
-    return new RefusedFields(resource.getSpec()).describe(refusal);
-  }
-
-  @Override
-  public Optional<Instant> problemSince(PmemCSIDeploymentStatus status) {
-    return status
-        .condition(DeploymentCondition.DRIVER_DEPLOYED)
-        .filter(condition -> condition.status().equals("False"))
-        .map(DeploymentCondition::lastUpdateTime);
-  }
-
-  /** Whether nothing of the current generation is known to work. */
-  private static boolean isUnproven(PmemCSIDeployment resource) {
-    PmemCSIDeploymentStatus before = resource.getStatus();
-    return !resource.getMetadata().getGeneration().equals(before.observedGeneration())
-        || before.phaseOrNew().equals(PmemCSIDeploymentStatus.PHASE_FAILED);
+        cluster);
   }
 
   @Override
   public void forget(PmemCSIDeployment resource) {
-    watches.forget(resource);
+    PmemDriverKind.super.forget(resource);
+    lostNodes.forget(drivers.driverName(resource));
+  }
+
+  @Override
+  public String describe(PmemCSIDeployment resource, RefusedObjectException refusal) {
+    return new PmemFields(resource.getSpec()).refused().describe(refusal);
   }
 
   /** Nothing was ever created for a resource that has none. */

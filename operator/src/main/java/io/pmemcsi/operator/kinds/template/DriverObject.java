@@ -7,8 +7,7 @@ import io.fabric8.kubernetes.api.model.storage.TokenRequest;
 import io.fabric8.kubernetes.api.model.storage.TokenRequestBuilder;
 import io.pmemcsi.api.Written;
 import io.pmemcsi.api.template.CSIDriverOptions;
-import io.pmemcsi.operator.facts.KubernetesVersion;
-import io.pmemcsi.operator.facts.ServedApi;
+import io.pmemcsi.operator.objects.CsiDriverFields;
 import java.util.List;
 import java.util.Optional;
 
@@ -36,29 +35,24 @@ record DriverObject(TemplateDriver driver) {
             .endSpec()
             .build();
     Written.text(options.fsGroupPolicy()).ifPresent(object.getSpec()::setFsGroupPolicy);
-    addNewer(object.getSpec(), options);
-    return object;
+    addOptional(object.getSpec(), options);
+    return CsiDriverFields.knownTo(driver.facts(), object);
   }
 
-  /** Fields that came, or came into use by default, after the oldest supported version. */
-  private void addNewer(CSIDriverSpec spec, CSIDriverOptions options) {
-    KubernetesVersion version = driver.facts().version();
-    if (options.storageCapacity() != null && driver.facts().serves(ServedApi.STORAGE_CAPACITY)) {
-      spec.setStorageCapacity(options.storageCapacity());
-    }
-    if (version.atLeast(1, 21)) {
-      spec.setRequiresRepublish(options.requiresRepublish());
-      spec.setTokenRequests(
-          Optional.ofNullable(options.tokenRequests()).orElse(List.of()).stream()
-              .map(DriverObject::token)
-              .toList());
-    }
-    if (version.atLeast(1, 27)) {
-      spec.setSeLinuxMount(options.seLinuxMount());
-    }
-    if (version.atLeast(1, 34)) {
-      spec.setNodeAllocatableUpdatePeriodSeconds(options.nodeAllocatableUpdatePeriodSeconds());
-    }
+  private static void addOptional(CSIDriverSpec spec, CSIDriverOptions options) {
+    List<TokenRequest> tokens =
+        Optional.ofNullable(options.tokenRequests()).orElse(List.of()).stream()
+            .map(DriverObject::token)
+            .toList();
+    spec.setStorageCapacity(options.storageCapacity());
+    spec.setRequiresRepublish(options.requiresRepublish());
+    spec.setTokenRequests(tokens);
+    spec.setSeLinuxMount(options.seLinuxMount());
+    spec.setNodeAllocatableUpdatePeriodSeconds(options.nodeAllocatableUpdatePeriodSeconds());
+    // servers refuse the field without tokens, even if it is false
+    spec.setServiceAccountTokenInSecrets(
+        tokens.isEmpty() ? null : options.serviceAccountTokenInSecrets());
+    spec.setPreventPodSchedulingIfMissing(options.preventPodSchedulingIfMissing());
   }
 
   private static TokenRequest token(io.pmemcsi.api.template.TokenRequest written) {

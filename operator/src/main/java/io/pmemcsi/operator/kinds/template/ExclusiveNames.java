@@ -1,10 +1,10 @@
 package io.pmemcsi.operator.kinds.template;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.pmemcsi.api.StorageClassTemplate;
 import io.pmemcsi.api.Written;
 import io.pmemcsi.api.template.CSIDriverDeployment;
 import io.pmemcsi.api.template.CSIDriverDeploymentSpec;
-import io.pmemcsi.api.template.StorageClassTemplate;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;

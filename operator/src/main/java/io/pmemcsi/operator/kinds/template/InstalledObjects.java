@@ -1,5 +1,6 @@
 package io.pmemcsi.operator.kinds.template;
 
+import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.storage.CSIDriver;
@@ -9,6 +10,7 @@ import io.pmemcsi.api.template.CSIDriverDeploymentSpec;
 import io.pmemcsi.api.template.Draining;
 import io.pmemcsi.api.template.NodeUpdateStrategy;
 import io.pmemcsi.operator.controller.ClusterReader;
+import io.pmemcsi.operator.controller.WorkloadProblem;
 import io.pmemcsi.operator.rollout.draining.UpdateRequest;
 import java.util.Optional;
 
@@ -35,7 +37,29 @@ record InstalledObjects(CSIDriverDeployment resource, ClusterReader<CSIDriverDep
   }
 
   Availability availability(boolean hasController) {
-    return new Availability(daemonSet(), controller(), hasController);
+    return Availability.of(daemonSet(), controller(), hasController, this::problem);
+  }
+
+  /** From caches alone: the server may be what failed. */
+  Availability cachedAvailability() {
+    return Availability.of(
+        daemonSet(), controller(), controller().isPresent(), _ -> Optional.empty());
+  }
+
+  /** Read when needed: a cache of the pods of thousands of nodes would be big. */
+  private Optional<String> problem(HasMetadata workload) {
+    String label =
+        workload instanceof DaemonSet ? TemplateDriver.NODE_LABEL : TemplateDriver.CONTROLLER_LABEL;
+    return WorkloadProblem.of(
+        workload,
+        cluster
+            .client()
+            .pods()
+            .inNamespace(resource.getMetadata().getNamespace())
+            .withLabel(label, workload.getMetadata().getName())
+            .list()
+            .getItems(),
+        cluster.client());
   }
 
   /** Where the desired state is unknown, what exists decides. */

@@ -18,7 +18,7 @@ final class PodTemplate {
 
   private PodTemplate() {}
 
-  /** The account that the user chose, under its name of today or of old. */
+  /** The account that the user chose, under its current or former name. */
   static Optional<String> account(PodTemplateSpec template) {
     return Written.text(template.getSpec().getServiceAccountName())
         .or(() -> Written.text(template.getSpec().getServiceAccount()));

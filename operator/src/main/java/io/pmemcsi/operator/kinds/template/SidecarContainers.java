@@ -35,7 +35,7 @@ record SidecarContainers(TemplateDriver driver) {
               Optional.ofNullable(written.extraArgs()).orElse(List.of()), written.resources());
     }
 
-    static Overrides of(io.pmemcsi.api.template.@Nullable Sidecar written) {
+    static Overrides of(io.pmemcsi.api.@Nullable Sidecar written) {
       return written == null
           ? new Overrides(List.of(), null)
           : new Overrides(

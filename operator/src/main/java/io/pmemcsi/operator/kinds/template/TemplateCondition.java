@@ -1,5 +1,8 @@
 package io.pmemcsi.operator.kinds.template;
 
+import static io.pmemcsi.api.StandardCondition.FALSE;
+import static io.pmemcsi.api.StandardCondition.TRUE;
+
 import io.pmemcsi.api.template.CSIDriverDeploymentStatus;
 import io.pmemcsi.api.template.DriverCondition;
 import io.pmemcsi.operator.deletion.DeletionDecision.Hold;
@@ -10,9 +13,6 @@ enum TemplateCondition {
   AVAILABLE(DriverCondition.AVAILABLE),
   /** While volumes block the deletion. */
   DELETION_HELD(Hold.CONDITION);
-
-  private static final String TRUE = "True";
-  private static final String FALSE = "False";
 
   private final String type;
 
@@ -45,10 +45,10 @@ enum TemplateCondition {
   }
 
   DriverCondition isTrue(TemplateReason reason, String message) {
-    return new DriverCondition(type, TRUE, null, reason.text(), message);
+    return new DriverCondition(type, TRUE, reason.text(), message);
   }
 
   DriverCondition isFalse(TemplateReason reason, String message) {
-    return new DriverCondition(type, FALSE, null, reason.text(), message);
+    return new DriverCondition(type, FALSE, reason.text(), message);
   }
 }

@@ -2,6 +2,7 @@ package io.pmemcsi.operator.kinds.template;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.pmemcsi.operator.apply.DesiredState;
+import io.pmemcsi.operator.objects.StorageClasses;
 import java.util.ArrayList;
 
 /** Every object of a driver. */
@@ -33,7 +34,9 @@ final class TemplateDesiredState {
     var desired = new ArrayList<HasMetadata>();
     desired.add(new DriverObject(driver).csiDriver());
     desired.addAll(new Accounts(driver, nodes.ownAccount(), controller.ownAccount()).objects());
-    desired.addAll(new StorageClasses(driver).objects());
+    desired.addAll(
+        new StorageClasses(driver.driverName(), driver.labels())
+            .objects(driver.settings().storageClassTemplates()));
     controller.deployment().ifPresent(desired::add);
     desired.add(nodes.daemonSet());
     return DesiredState.of(desired);

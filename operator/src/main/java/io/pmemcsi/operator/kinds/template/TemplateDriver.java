@@ -37,6 +37,18 @@ record TemplateDriver(
   /** Selects the controller's pods. */
   static final String CONTROLLER_LABEL = DOMAIN + "/deployment";
 
+  /** The driver of a resource, in the operator's namespace if the resource has none. */
+  static TemplateDriver of(
+      CSIDriverDeployment resource, OperatorConfig config, ClusterFacts facts) {
+    String namespace = resource.getMetadata().getNamespace();
+    return new TemplateDriver(
+        namespace == null ? facts.namespace() : namespace,
+        resource.getMetadata().getName(),
+        TemplateSettings.of(resource),
+        config,
+        facts);
+  }
+
   String driverName() {
     return settings.driver().value();
   }
@@ -114,6 +126,16 @@ record TemplateDriver(
       sidecars.add(Sidecar.SNAPSHOTTER);
     }
     return sidecars;
+  }
+
+  /** What a sidecar needs and the cluster does not have. */
+  Optional<String> missingApi() {
+    return settings.hasSnapshotter() && !facts.serves(ServedApi.SNAPSHOTS)
+        ? Optional.of(
+            "The server has no snapshot.storage.k8s.io/v1, without which csi-snapshotter does not"
+                + " run: install the CRDs and the snapshot-controller of external-snapshotter, or"
+                + " remove sidecars.snapshotter.")
+        : Optional.empty();
   }
 
   boolean publishesCapacity() {

@@ -6,7 +6,6 @@ import static io.pmemcsi.operator.kinds.template.TemplateCondition.SYNC_SUCCESSF
 
 import io.pmemcsi.api.template.CSIDriverDeploymentStatus;
 import io.pmemcsi.api.template.DriverCondition;
-import io.pmemcsi.operator.apply.ObjectRef;
 import io.pmemcsi.operator.controller.EventMessage;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,18 +40,12 @@ final class TemplateEventMessages {
     return result;
   }
 
-  static EventMessage recreated(ObjectRef object) {
-    return EventMessage.normal(
-        "Recreated",
-        object + " was deleted and created again: a field changed that cannot be changed in place");
-  }
-
   private static Optional<EventMessage> synced(
       CSIDriverDeploymentStatus previous, CSIDriverDeploymentStatus next) {
     Optional<DriverCondition> before = previous.condition(SYNC_SUCCESSFUL.type());
     Optional<DriverCondition> changed =
         next.condition(SYNC_SUCCESSFUL.type())
-            .filter(now -> before.filter(now::saysTheSameAs).isEmpty());
+            .filter(now -> before.filter(now::equalsIgnoringTime).isEmpty());
     if (changed.filter(TemplateCondition::isFalse).isPresent()) {
       return Optional.of(
           EventMessage.warning("SyncError", String.valueOf(changed.get().message())));

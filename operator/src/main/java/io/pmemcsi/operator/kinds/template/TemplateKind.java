@@ -1,7 +1,5 @@
 package io.pmemcsi.operator.kinds.template;
 
-import static io.pmemcsi.api.template.CSIDriverDeploymentStatus.STATE_UNMANAGED;
-
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.ServiceAccount;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
@@ -14,57 +12,38 @@ import io.fabric8.kubernetes.api.model.rbac.RoleBinding;
 import io.fabric8.kubernetes.api.model.storage.CSIDriver;
 import io.fabric8.kubernetes.api.model.storage.StorageClass;
 import io.fabric8.kubernetes.client.CustomResource;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.EventSource;
-import io.pmemcsi.api.Violation;
 import io.pmemcsi.api.Written;
 import io.pmemcsi.api.template.CSIDriverDeployment;
-import io.pmemcsi.api.template.CSIDriverDeploymentChecks;
 import io.pmemcsi.api.template.CSIDriverDeploymentStatus;
-import io.pmemcsi.api.template.DriverCondition;
-import io.pmemcsi.api.template.TemplateSettings;
 import io.pmemcsi.operator.apply.DesiredState;
 import io.pmemcsi.operator.apply.LabelRetention;
-import io.pmemcsi.operator.apply.Outcome;
 import io.pmemcsi.operator.apply.OwnedKinds;
 import io.pmemcsi.operator.apply.OwnershipLabels;
 import io.pmemcsi.operator.apply.RefusedObjectException;
 import io.pmemcsi.operator.controller.ClusterReader;
 import io.pmemcsi.operator.controller.DriverKind;
-import io.pmemcsi.operator.controller.EventMessage;
 import io.pmemcsi.operator.controller.KindTraits;
-import io.pmemcsi.operator.controller.Plan.Action;
 import io.pmemcsi.operator.controller.Problem;
-import io.pmemcsi.operator.controller.Problem.Cause;
-import io.pmemcsi.operator.controller.RequeuePeriods;
-import io.pmemcsi.operator.controller.StatusMapper;
-import io.pmemcsi.operator.controller.StatusUpdate;
 import io.pmemcsi.operator.deletion.DeletionDecision;
-import io.pmemcsi.operator.deletion.DeletionDecision.Hold;
 import io.pmemcsi.operator.deletion.DeletionGuard;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.kinds.template.TemplateObservation.DriverInUse;
-import io.pmemcsi.operator.rollout.draining.NodeUpdatePlan;
 import io.pmemcsi.operator.rollout.draining.NodeUpdates;
-import io.pmemcsi.operator.rollout.draining.UpdateRequest;
 import io.pmemcsi.operator.usage.UsageReader;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** CSIDriverDeployment: any CSI driver, from the user's pod templates. */
 public final class TemplateKind
@@ -78,8 +57,6 @@ public final class TemplateKind
   public static final String FIELD_MANAGER = "csi-driver-operator";
 
   static final OwnershipLabels LABELS = new OwnershipLabels(CSIDriverDeployment.GROUP);
-
-  private static final Logger LOG = LoggerFactory.getLogger(TemplateKind.class);
 
   private static final List<Class<? extends HasMetadata>> OWNED =
       List.of(
@@ -160,8 +137,7 @@ public final class TemplateKind
   /** With the defaults of an operator, in its namespace where the resource names none. */
   @Override
   public DesiredState render(CSIDriverDeployment resource, ClusterFacts assumed) {
-    return TemplateDesiredState.of(
-        driver(resource, TemplateSettings.of(resource), OperatorConfig.DEFAULT, assumed));
+    return TemplateDesiredState.of(TemplateDriver.of(resource, OperatorConfig.DEFAULT, assumed));
   }
 
   @Override
@@ -181,10 +157,9 @@ public final class TemplateKind
     return watches.eventSources(context);
   }
 
-  /** Asked before anything is checked: an invalid resource can be set aside, too. */
   @Override
   public boolean isManaged(CSIDriverDeployment resource) {
-    return !STATE_UNMANAGED.equals(resource.getSpec().managementState());
+    return TemplateDecision.isManaged(resource);
   }
 
   @Override
@@ -254,65 +229,7 @@ public final class TemplateKind
 
   @Override
   public TemplatePlan decide(CSIDriverDeployment resource, TemplateObservation observed) {
-    List<Violation> violations = CSIDriverDeploymentChecks.check(resource);
-    if (!violations.isEmpty()) {
-      return invalid(violations.stream().map(Violation::message).collect(Collectors.joining("\n")));
-    }
-    TemplateDriver driver;
-    DesiredState desired;
-    try {
-      driver = driver(resource, TemplateSettings.of(resource), observed.config(), observed.facts());
-      desired = TemplateDesiredState.of(driver);
-    } catch (IllegalArgumentException e) {
-      return invalid(String.valueOf(e.getMessage()));
-    }
-    var conflicts = new Conflicts(observed.config(), observed.owners());
-    List<Conflicts.Conflict> lost = conflicts.of(resource, observed.peers(), observed.sameDriver());
-    return new TemplatePlan(
-        lost.isEmpty()
-            ? action(resource, driver, desired, observed)
-            : new Action.Block(
-                new Problem(
-                    Cause.CONFLICT,
-                    lost.stream()
-                        .map(Conflicts.Conflict::message)
-                        .collect(Collectors.joining("\n")))),
-        triggers(resource, conflicts, observed),
-        lost.stream().map(Conflicts.Conflict::winner).collect(Collectors.toSet()));
-  }
-
-  private static TemplatePlan invalid(String message) {
-    return TemplatePlan.of(new Action.Block(new Problem(Cause.INVALID, message)));
-  }
-
-  private static Action action(
-      CSIDriverDeployment resource,
-      TemplateDriver driver,
-      DesiredState desired,
-      TemplateObservation observed) {
-    return observed
-        .driverInUse()
-        .<Action>map(
-            former ->
-                new Action.Block(
-                    new Problem(
-                        Cause.DRIVER_IN_USE,
-                        "driverName cannot change to %s yet. %s"
-                            .formatted(driver.driverName(), former.hold().message()),
-                        Optional.of(former.hold().requeueAfter())),
-                    // without it, kubelets and sidecars would treat the former driver wrongly
-                    Optional.of(new DriverObject(driver).csiDriver(former.name()))))
-        .orElseGet(
-            () -> new Action.Apply(desired, object -> isNew(resource) && isFromTemplate(object)));
-  }
-
-  private List<ResourceID> triggers(
-      CSIDriverDeployment resource, Conflicts conflicts, TemplateObservation observed) {
-    return conflicts.conflictingPeers(resource, observed.peers()).stream()
-        .filter(peer -> !peer.isMarkedForDeletion() && isManaged(peer))
-        .map(ResourceID::fromResource)
-        .filter(peer -> !observed.waitingPeers().contains(peer))
-        .toList();
+    return new TemplateDecision(resource, observed).plan();
   }
 
   @Override
@@ -323,47 +240,16 @@ public final class TemplateKind
       ClusterReader<CSIDriverDeployment> cluster) {
     var id = ResourceID.fromResource(resource);
     waiting.record(id, plan.waitsFor());
-    var objects = new InstalledObjects(resource, cluster);
+    var rollout =
+        new TemplateRollout(new InstalledObjects(resource, cluster), nodeUpdates.orElseThrow());
     if (problem.isPresent()) {
-      return pause(objects, problem.get());
+      return rollout.pause(problem.get());
     }
-    NodeUpdates updates = nodeUpdates.orElseThrow();
-    Optional<NodeUpdates.Progress> progress =
-        objects
-            .update()
-            .map(resource.isMarkedForDeletion() ? updates::planRelease : updates::plan)
-            .map(updates::execute);
-    if (isNew(resource)) {
+    TemplateRunning running = rollout.advance();
+    if (TemplateDecision.isNew(resource)) {
       waiting.waitingFor(id).forEach(requeue);
     }
-    return TemplateRunning.of(objects.availability(resource.getSpec().hasController()), progress);
-  }
-
-  /** Nodes in progress are completed; an error there must not hide the problem. */
-  private TemplateRunning pause(InstalledObjects objects, Problem problem) {
-    CSIDriverDeployment resource = objects.resource();
-    NodeUpdates updates = nodeUpdates.orElseThrow();
-    String why = TemplateReason.of(problem.cause()).text() + ": " + problem.message();
-    Function<UpdateRequest, NodeUpdatePlan> plan =
-        resource.isMarkedForDeletion()
-            ? updates::planRelease
-            : update -> updates.planPaused(update, why);
-    try {
-      if (objects.daemonSet().isEmpty()) {
-        updates.release(resource);
-      }
-      return TemplateRunning.of(
-          objects.availability(), objects.update().map(plan).map(updates::execute));
-    } catch (KubernetesClientException e) {
-      LOG.atWarn()
-          .addKeyValue("namespace", resource.getMetadata().getNamespace())
-          .addKeyValue("name", resource.getMetadata().getName())
-          .setCause(e)
-          .log("The update of the nodes cannot continue now and is retried.");
-      // no event would trigger it, and a node may be cordoned
-      return new TemplateRunning(
-          objects.availability(), Optional.empty(), Optional.of(RequeuePeriods.DEFAULT.soon()));
-    }
+    return running;
   }
 
   @Override
@@ -377,59 +263,8 @@ public final class TemplateKind
   }
 
   @Override
-  public StatusMapper<CSIDriverDeploymentStatus> mapper() {
-    return new TemplateStatusMapper();
-  }
-
-  @Override
-  public StatusUpdate<CSIDriverDeploymentStatus> deployed(
-      CSIDriverDeployment resource,
-      TemplatePlan plan,
-      TemplateRunning running,
-      Optional<Problem> problem,
-      Optional<Hold> hold) {
-    long generation = resource.getMetadata().getGeneration();
-    TemplateObservedStatus status =
-        problem
-            .map(one -> TemplateObservedStatus.failed(generation, running, one))
-            .orElseGet(() -> TemplateObservedStatus.synced(generation, running));
-    return hold.map(status::held).orElse(status);
-  }
-
-  @Override
-  public StatusUpdate<CSIDriverDeploymentStatus> unmanaged(
-      CSIDriverDeployment resource, ClusterReader<CSIDriverDeployment> cluster) {
-    var objects = new InstalledObjects(resource, cluster);
-    return TemplateObservedStatus.unmanaged(
-        resource.getMetadata().getGeneration(),
-        new TemplateRunning(
-            objects.availability(resource.getSpec().hasController()),
-            nodeUpdates.flatMap(
-                updates -> objects.update().map(updates::planRelease).map(NodeUpdatePlan::status)),
-            Optional.empty()));
-  }
-
-  @Override
-  public StatusUpdate<CSIDriverDeploymentStatus> removing(
-      CSIDriverDeployment resource, Optional<Problem> problem) {
-    return TemplateObservedStatus.removing(resource.getMetadata().getGeneration(), problem);
-  }
-
-  @Override
-  public StatusUpdate<CSIDriverDeploymentStatus> failed(
-      CSIDriverDeployment resource, Problem problem, ClusterReader<CSIDriverDeployment> cluster) {
-    TemplateObservedStatus status =
-        TemplateObservedStatus.failed(
-            resource.getMetadata().getGeneration(),
-            TemplateRunning.of(
-                new InstalledObjects(resource, cluster).availability(), Optional.empty()),
-            problem);
-    return resource.isMarkedForDeletion() ? status.inDeletion() : status;
-  }
-
-  @Override
-  public List<EventMessage> events(Outcome outcome) {
-    return outcome.recreated().stream().map(TemplateEventMessages::recreated).toList();
+  public TemplateStatus status() {
+    return new TemplateStatus(nodeUpdates);
   }
 
   @Override
@@ -439,44 +274,9 @@ public final class TemplateKind
   }
 
   @Override
-  public Optional<Instant> problemSince(CSIDriverDeploymentStatus status) {
-    return status
-        .condition(TemplateCondition.SYNC_SUCCESSFUL.type())
-        .filter(TemplateCondition::isFalse)
-        .map(DriverCondition::lastTransitionTime);
-  }
-
-  @Override
   public void forget(CSIDriverDeployment resource) {
     var id = ResourceID.fromResource(resource);
     waiting.record(id, Set.of());
     waiting.waitingFor(id).forEach(requeue);
-  }
-
-  /** Whether this generation has not been deployed yet. */
-  private static boolean isNew(CSIDriverDeployment resource) {
-    return !resource
-        .getMetadata()
-        .getGeneration()
-        .equals(resource.getStatus().observedGeneration());
-  }
-
-  /** The server validates pod templates only in these. */
-  private static boolean isFromTemplate(HasMetadata object) {
-    return object instanceof DaemonSet || object instanceof Deployment;
-  }
-
-  private static TemplateDriver driver(
-      CSIDriverDeployment resource,
-      TemplateSettings settings,
-      OperatorConfig config,
-      ClusterFacts facts) {
-    String namespace = resource.getMetadata().getNamespace();
-    return new TemplateDriver(
-        namespace == null ? facts.namespace() : namespace,
-        resource.getMetadata().getName(),
-        settings,
-        config,
-        facts);
   }
 }

@@ -3,6 +3,7 @@ package io.pmemcsi.operator.kinds.template;
 import static io.pmemcsi.api.template.CSIDriverDeploymentStatus.STATE_MANAGED;
 import static io.pmemcsi.api.template.CSIDriverDeploymentStatus.STATE_REMOVED;
 import static io.pmemcsi.api.template.CSIDriverDeploymentStatus.STATE_UNMANAGED;
+import static io.pmemcsi.operator.kinds.template.TemplateCondition.AVAILABLE;
 import static io.pmemcsi.operator.kinds.template.TemplateCondition.DELETION_HELD;
 import static io.pmemcsi.operator.kinds.template.TemplateCondition.SYNC_SUCCESSFUL;
 
@@ -48,15 +49,20 @@ record TemplateObservedStatus(
     return TemplateStatusMapper.next(previous, this, now);
   }
 
-  /** A driver whose objects are as desired. */
-  static TemplateObservedStatus synced(long generation, TemplateRunning running) {
+  /**
+   * A driver whose objects are as desired.
+   *
+   * @param missingApi why its pods may not get ready
+   */
+  static TemplateObservedStatus synced(
+      long generation, TemplateRunning running, Optional<String> missingApi) {
     return new TemplateObservedStatus(
         generation,
         STATE_MANAGED,
         true,
         false,
         List.of(
-            running.availability().condition(),
+            running.availability().condition(missingApi),
             SYNC_SUCCESSFUL.isTrue(TemplateReason.SYNCED, "All objects are as they should be.")),
         Optional.of(running.availability().children()),
         running.nodeUpdate());
@@ -86,6 +92,21 @@ record TemplateObservedStatus(
         List.of(running.availability().condition()),
         Optional.empty(),
         running.nodeUpdate());
+  }
+
+  /**
+   * What a driver that is not managed looks like cannot be read. The condition SyncSuccessful stays
+   * as it is: no later reconciliation would correct it.
+   */
+  static TemplateObservedStatus unreadable(long generation, Problem problem) {
+    return new TemplateObservedStatus(
+        generation,
+        STATE_UNMANAGED,
+        false,
+        false,
+        List.of(AVAILABLE.isFalse(TemplateReason.of(problem.cause()), problem.message())),
+        Optional.empty(),
+        Optional.empty());
   }
 
   /** The objects are being removed. */

@@ -1,6 +1,7 @@
 package io.pmemcsi.operator.kinds.template;
 
 import static io.pmemcsi.api.template.CSIDriverDeploymentStatus.STATE_MANAGED;
+import static io.pmemcsi.api.template.CSIDriverDeploymentStatus.STATE_UNMANAGED;
 import static io.pmemcsi.operator.kinds.template.TemplateCondition.AVAILABLE;
 import static io.pmemcsi.operator.kinds.template.TemplateCondition.DELETION_HELD;
 import static io.pmemcsi.operator.kinds.template.TemplateCondition.SYNC_SUCCESSFUL;
@@ -9,10 +10,11 @@ import io.pmemcsi.api.template.CSIDriverDeploymentStatus;
 import io.pmemcsi.api.template.DriverCondition;
 import io.pmemcsi.operator.controller.Conditions;
 import io.pmemcsi.operator.controller.EventMessage;
+import io.pmemcsi.operator.controller.Readiness;
 import io.pmemcsi.operator.controller.StatusMapper;
 import java.time.Instant;
 import java.util.List;
-import java.util.Objects;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 /** From the previous status and what was observed to the next status and its events. */
@@ -26,6 +28,45 @@ final class TemplateStatusMapper implements StatusMapper<CSIDriverDeploymentStat
         observed.state(),
         conditions(previous, observed, now),
         observed.nodeUpdate().orElse(previous.nodeUpdate()));
+  }
+
+  /** Nothing is applied for a driver that is not managed, so only its pods count. */
+  @Override
+  public Readiness readiness(CSIDriverDeploymentStatus status) {
+    Optional<DriverCondition> held = status.condition(DELETION_HELD.type());
+    if (held.isPresent()) {
+      return notReady(held);
+    }
+    if (!STATE_UNMANAGED.equals(status.state()) && !SYNC_SUCCESSFUL.isTrueIn(status)) {
+      return notReady(status.condition(SYNC_SUCCESSFUL.type()));
+    }
+    Optional<DriverCondition> available = status.condition(AVAILABLE.type());
+    return AVAILABLE.isTrueIn(status)
+        ? Readiness.ready(reason(available), message(available))
+        : notReady(available);
+  }
+
+  private static Readiness notReady(Optional<DriverCondition> because) {
+    return Readiness.notReady(reason(because), message(because));
+  }
+
+  private static String reason(Optional<DriverCondition> condition) {
+    return condition.map(DriverCondition::reason).orElse("Pending");
+  }
+
+  private static String message(Optional<DriverCondition> condition) {
+    return condition.map(DriverCondition::message).orElse("");
+  }
+
+  @Override
+  public CSIDriverDeploymentStatus withReady(
+      CSIDriverDeploymentStatus status, Readiness readiness, long generation, Instant now) {
+    return status.with(
+        Conditions.with(
+            status.conditions(),
+            DriverCondition.ready(
+                readiness.status(), readiness.reason(), readiness.message(), generation),
+            now));
   }
 
   @Override
@@ -55,20 +96,10 @@ final class TemplateStatusMapper implements StatusMapper<CSIDriverDeploymentStat
 
   private static List<DriverCondition> conditions(
       CSIDriverDeploymentStatus previous, TemplateObservedStatus observed, Instant now) {
-    return new Conditions<>(
-            DriverCondition::type,
-            condition -> condition.at(now),
-            (old, condition) -> condition.at(transition(old, condition, now)))
-        .merge(
-            previous.conditions(),
-            observed.conditions(),
-            old -> observed.released() && DELETION_HELD.is(old));
-  }
-
-  /** The time is that of the last change of the status, not of reason or message. */
-  private static Instant transition(DriverCondition old, DriverCondition condition, Instant now) {
-    return old.status().equals(condition.status())
-        ? Objects.requireNonNullElse(old.lastTransitionTime(), now)
-        : now;
+    return Conditions.merge(
+        previous.conditions(),
+        observed.conditions(),
+        old -> observed.released() && DELETION_HELD.is(old),
+        now);
   }
 }

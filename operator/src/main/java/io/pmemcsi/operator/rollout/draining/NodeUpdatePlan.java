@@ -16,7 +16,6 @@ public record NodeUpdatePlan(
   /** What to execute. */
   sealed interface Work {
 
-    /** Nothing. */
     record None() implements Work {}
 
     /** Release all nodes of the resource. */

@@ -8,6 +8,7 @@ import io.pmemcsi.api.template.CSIDriverDeployment;
 import io.pmemcsi.api.template.NodeUpdate;
 import io.pmemcsi.api.template.NodeUpdateStrategy;
 import io.pmemcsi.operator.facts.KubernetesVersion;
+import io.pmemcsi.operator.facts.RequeuePeriods;
 import io.pmemcsi.operator.rollout.draining.NodeUpdatePlan.Work;
 import java.time.Clock;
 import java.time.Duration;
@@ -31,11 +32,7 @@ import org.slf4j.LoggerFactory;
 public final class NodeUpdates {
 
   private static final Logger LOG = LoggerFactory.getLogger(NodeUpdates.class);
-  private static final Duration BUSY_INTERVAL = Duration.ofSeconds(1);
-  private static final Duration IDLE_INTERVAL = Duration.ofSeconds(20);
-
-  /** Users may delete driver pods weeks later; each deletion triggers a reconciliation anyway. */
-  private static final Duration ON_DELETE_INTERVAL = Duration.ofMinutes(1);
+  private static final RequeuePeriods.Update PERIODS = RequeuePeriods.DEFAULT.update();
 
   /** Reading takes at most a twentieth of the time, in clusters of any size. */
   private static final int IDLE_FACTOR = 20;
@@ -227,7 +224,7 @@ public final class NodeUpdates {
         request,
         new Work.Release(),
         UpdateStatus.onDelete(snapshot),
-        requeueAfter(ON_DELETE_INTERVAL, IDLE_FACTOR, start));
+        requeueAfter(PERIODS.onDelete(), IDLE_FACTOR, start));
   }
 
   private NodeUpdatePlan drain(UpdateRequest request, Optional<String> pauseReason) {
@@ -239,8 +236,8 @@ public final class NodeUpdates {
         new Work.Drain(snapshot, plan),
         UpdateStatus.draining(snapshot, plan, Map.of()),
         plan.isBusy()
-            ? requeueAfter(BUSY_INTERVAL, BUSY_FACTOR, start)
-            : requeueAfter(IDLE_INTERVAL, IDLE_FACTOR, start));
+            ? requeueAfter(PERIODS.busy(), BUSY_FACTOR, start)
+            : requeueAfter(PERIODS.idle(), IDLE_FACTOR, start));
   }
 
   private Optional<Duration> requeueAfter(Duration atLeast, int factor, Instant start) {

@@ -13,7 +13,6 @@ import io.pmemcsi.operator.apply.Engine;
 import io.pmemcsi.operator.apply.ObjectRef;
 import io.pmemcsi.operator.apply.Outcome;
 import io.pmemcsi.operator.apply.Owner;
-import io.pmemcsi.operator.apply.OwnershipLabels;
 import io.pmemcsi.operator.controller.ApiReader;
 import io.pmemcsi.operator.controller.DriverKind;
 import io.pmemcsi.operator.controller.KindTraits;
@@ -114,28 +113,35 @@ public final class Preview {
       HasMetadata resource,
       Optional<HasMetadata> live,
       Plan.Action.Block block) {
-    if (isMistake(block.problem().cause())) {
+    Optional<BiFunction<Engine, Cluster, Outcome>> step = step(Owner.of(resource), block);
+    if (step.isEmpty() && isMistake(block.problem().cause())) {
       throw new FatalException("the operator would refuse it: " + block.problem().message());
     }
-    ResourceDiff restored =
-        block
-            .restore()
-            .map(
-                object ->
-                    run(
-                        traits,
-                        resource,
-                        live,
-                        (engine, cluster) -> engine.restore(Owner.of(resource), object, cluster)))
+    ResourceDiff written =
+        step.map(write -> run(traits, resource, live, write))
             .orElseGet(() -> new ResourceDiff(List.of(own(resource, live)), List.of(), List.of()));
     String verdict =
-        restored.objects().size() == 1
+        written.objects().size() == 1
             ? "the operator would write nothing: "
             : "the operator would write nothing else: ";
     return new ResourceDiff(
-        restored.objects(),
-        restored.conflicts(),
+        written.objects(),
+        written.conflicts(),
         block.problem().message().lines().map(verdict::concat).toList());
+  }
+
+  /** The one object that the operator writes although the resource is blocked. */
+  private static Optional<BiFunction<Engine, Cluster, Outcome>> step(
+      Owner owner, Plan.Action.Block block) {
+    return block
+        .restore()
+        .<BiFunction<Engine, Cluster, Outcome>>map(
+            object -> (engine, cluster) -> engine.restore(owner, object, cluster))
+        .or(
+            () ->
+                block
+                    .overwrite()
+                    .map(object -> (engine, cluster) -> engine.overwrite(owner, object, cluster)));
   }
 
   /** Whether the user has to change the resource, or what it refers to. */
@@ -148,12 +154,11 @@ public final class Preview {
       HasMetadata resource,
       Optional<HasMetadata> live,
       BiFunction<Engine, Cluster, Outcome> step) {
-    OwnershipLabels labels = traits.owned().ownership();
-    var cluster = new DryRunCluster(client, traits.fieldManager(), labels, traits.owned().kinds());
+    var cluster = new DryRunCluster(client, traits.fieldManager(), traits.owned());
     Outcome outcome =
         step.apply(
             new Engine(
-                labels,
+                traits.owned().ownership(),
                 traits.fieldManager(),
                 traits.labelRetention(),
                 client.getKubernetesSerialization()),

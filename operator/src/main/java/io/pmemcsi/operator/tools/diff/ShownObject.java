@@ -31,6 +31,9 @@ final class ShownObject {
 
   private static final String LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 
+  /** Fields of both PMEM kinds with private keys. */
+  private static final List<String> INLINE_KEYS = List.of("registryKey", "nodeControllerKey");
+
   private final KubernetesSerialization serialization;
   private final byte[] salt = new byte[16];
 
@@ -45,6 +48,11 @@ final class ShownObject {
     if (object.getKind().equals("Secret")) {
       hide(tree.path("data"));
       hide(tree.path("stringData"));
+    }
+    if (tree.path("spec") instanceof ObjectNode spec) {
+      INLINE_KEYS.stream()
+          .filter(spec::hasNonNull)
+          .forEach(key -> spec.put(key, fingerprint(spec.path(key).asText())));
     }
     return serialization.asYaml(sorted(tree));
   }

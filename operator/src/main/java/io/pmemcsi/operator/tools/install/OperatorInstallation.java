@@ -1,5 +1,7 @@
 package io.pmemcsi.operator.tools.install;
 
+import io.fabric8.kubernetes.api.model.Affinity;
+import io.fabric8.kubernetes.api.model.AffinityBuilder;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.api.model.Container;
@@ -17,8 +19,8 @@ import io.fabric8.kubernetes.api.model.PodSpecBuilder;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import io.fabric8.kubernetes.api.model.PodTemplateSpecBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
-import io.fabric8.kubernetes.api.model.SecurityContext;
-import io.fabric8.kubernetes.api.model.SecurityContextBuilder;
+import io.fabric8.kubernetes.api.model.ResourceRequirements;
+import io.fabric8.kubernetes.api.model.ResourceRequirementsBuilder;
 import io.fabric8.kubernetes.api.model.Service;
 import io.fabric8.kubernetes.api.model.ServiceBuilder;
 import io.fabric8.kubernetes.api.model.Volume;
@@ -28,25 +30,29 @@ import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.apps.DeploymentBuilder;
 import io.fabric8.kubernetes.api.model.apps.DeploymentSpec;
 import io.fabric8.kubernetes.api.model.apps.DeploymentSpecBuilder;
+import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
 import io.fabric8.kubernetes.api.model.rbac.RoleBindingBuilder;
+import io.pmemcsi.operator.objects.NetworkPolicies;
 import io.pmemcsi.operator.objects.Pods;
 import io.pmemcsi.operator.objects.Rbac;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /**
  * Everything that has to be installed for the operator to run, except the CRDs.
  *
+ * @param name of the account, the roles and the deployment
  * @param namespace of the operator and of the drivers
  * @param image of the operator, and of the drivers unless a resource overrides it
  */
-public record OperatorInstallation(String namespace, String image) {
+public record OperatorInstallation(String name, String namespace, String image) {
 
   /** The image that is deployed unless another one is asked for. */
   public static final String DEFAULT_IMAGE = "pmem-csi-driver:canary";
 
-  /** Of the account, the roles and the deployment. */
+  /** The usual name of the account, the roles and the deployment. */
   public static final String NAME = "pmem-csi-operator";
 
   /** Where the operator's configuration is, in its own namespace. */
@@ -58,33 +64,62 @@ public record OperatorInstallation(String namespace, String image) {
   private static final int METRICS_PORT = 8080;
   private static final int PROBE_PERIOD_SECONDS = 10;
   private static final String CONFIG_DIRECTORY = "/etc/pmem-csi-operator";
-  private static final Map<String, String> LABELS = Map.of("app", NAME);
-  private static final long USER = 1000;
+
+  /** Under the usual name. */
+  public OperatorInstallation(String namespace, String image) {
+    this(NAME, namespace, image);
+  }
 
   /** In the order in which to create them. */
   public List<HasMetadata> objects() {
+    return Stream.of(List.of(namespaceOf(namespace)), permissions(), workload())
+        .flatMap(List::stream)
+        .toList();
+  }
+
+  /** A namespace in which hardened clusters accept the privileged pods of drivers. */
+  public static HasMetadata namespaceOf(String name) {
+    var labels = new TreeMap<String, String>();
+    for (String mode : List.of("audit", "enforce", "warn")) {
+      labels.put("pod-security.kubernetes.io/" + mode, "privileged");
+    }
+    return new NamespaceBuilder()
+        .withNewMetadata()
+        .withName(name)
+        .withLabels(labels)
+        .endMetadata()
+        .build();
+  }
+
+  /** The account of the operator, with its roles. */
+  public List<HasMetadata> permissions() {
     var permissions = new OperatorRbac();
     return List.of(
-        new NamespaceBuilder().withNewMetadata().withName(namespace).endMetadata().build(),
-        Rbac.account(namespaced(NAME)),
-        Rbac.role(namespaced(NAME), permissions.inOwnNamespace()),
-        Rbac.binding(namespaced(NAME), NAME, List.of(NAME)),
-        Rbac.clusterRole(wide(NAME), permissions.inCluster()),
-        Rbac.clusterBinding(wide(NAME), NAME, namespace, NAME),
-        Rbac.role(inDefault(NAME + "-event"), OperatorRbac.inDefaultNamespace()),
+        Rbac.account(namespaced(name)),
+        Rbac.role(namespaced(name), permissions.inOwnNamespace()),
+        Rbac.binding(namespaced(name), name, List.of(name)),
+        Rbac.clusterRole(wide(name), permissions.inCluster()),
+        Rbac.clusterBinding(wide(name), name, namespace, name),
+        Rbac.role(inDefault(name + "-event"), OperatorRbac.inDefaultNamespace()),
         new RoleBindingBuilder()
-            .withMetadata(inDefault(NAME + "-event"))
-            .withNewRoleRef(Rbac.GROUP, "Role", NAME + "-event")
-            .withSubjects(Rbac.subject(namespace, NAME))
-            .build(),
-        configuration(),
-        service(),
-        deployment());
+            .withMetadata(inDefault(name + "-event"))
+            .withNewRoleRef(Rbac.GROUP, "Role", name + "-event")
+            .withSubjects(Rbac.subject(namespace, name))
+            .build());
+  }
+
+  /** The operator itself, with its configuration. */
+  public List<HasMetadata> workload() {
+    return List.of(configuration(), service(), networkPolicy(), deployment());
+  }
+
+  private NetworkPolicy networkPolicy() {
+    return NetworkPolicies.ingress(namespaced(name), labels(), List.of(METRICS_PORT));
   }
 
   private ConfigMap configuration() {
     return new ConfigMapBuilder()
-        .withMetadata(namespaced(CONFIG_MAP))
+        .withMetadata(namespaced(configMap()))
         .withData(
             Map.of(
                 CONFIG_KEY,
@@ -95,9 +130,9 @@ public record OperatorInstallation(String namespace, String image) {
 
   private Service service() {
     return new ServiceBuilder()
-        .withMetadata(namespaced(NAME + "-metrics"))
+        .withMetadata(namespaced(name + "-metrics"))
         .withNewSpec()
-        .withSelector(LABELS)
+        .withSelector(labels())
         .addNewPort()
         .withName("metrics")
         .withProtocol("TCP")
@@ -109,13 +144,13 @@ public record OperatorInstallation(String namespace, String image) {
   }
 
   private Deployment deployment() {
-    return new DeploymentBuilder().withMetadata(namespaced(NAME)).withSpec(spec()).build();
+    return new DeploymentBuilder().withMetadata(namespaced(name)).withSpec(spec()).build();
   }
 
   private DeploymentSpec spec() {
     return new DeploymentSpecBuilder()
         .withReplicas(1)
-        .withSelector(new LabelSelectorBuilder().withMatchLabels(LABELS).build())
+        .withSelector(new LabelSelectorBuilder().withMatchLabels(labels()).build())
         .withTemplate(template())
         .build();
   }
@@ -123,7 +158,7 @@ public record OperatorInstallation(String namespace, String image) {
   private PodTemplateSpec template() {
     return new PodTemplateSpecBuilder()
         .withNewMetadata()
-        .withLabels(new TreeMap<>(Map.of("app", NAME, "pmem-csi.intel.com/webhook", "ignore")))
+        .withLabels(new TreeMap<>(Map.of("app", name, "pmem-csi.intel.com/webhook", "ignore")))
         .withAnnotations(Map.of("pmem-csi.intel.com/scrape", "containers"))
         .endMetadata()
         .withSpec(podSpec())
@@ -132,19 +167,34 @@ public record OperatorInstallation(String namespace, String image) {
 
   private PodSpec podSpec() {
     return new PodSpecBuilder()
-        .withServiceAccountName(NAME)
-        .withNewSecurityContext()
-        .withRunAsNonRoot(true)
-        .withRunAsUser(USER)
-        .endSecurityContext()
+        .withServiceAccountName(name)
+        .withSecurityContext(Pods.nonRootOfImage())
+        .withAffinity(spreadOverNodes())
         .withContainers(container())
         .withVolumes(Pods.emptyDir("tmp-dir"), configVolume())
         .build();
   }
 
+  /** A second replica is of use only if it survives the node of the first. */
+  private Affinity spreadOverNodes() {
+    return new AffinityBuilder()
+        .withNewPodAntiAffinity()
+        .addNewPreferredDuringSchedulingIgnoredDuringExecution()
+        .withWeight(100)
+        .withNewPodAffinityTerm()
+        .withNewLabelSelector()
+        .withMatchLabels(labels())
+        .endLabelSelector()
+        .withTopologyKey("kubernetes.io/hostname")
+        .endPodAffinityTerm()
+        .endPreferredDuringSchedulingIgnoredDuringExecution()
+        .endPodAntiAffinity()
+        .build();
+  }
+
   private Container container() {
     return new ContainerBuilder()
-        .withName(NAME)
+        .withName(name)
         .withImage(image)
         .withImagePullPolicy("IfNotPresent")
         .withCommand("/usr/local/bin/pmem-csi-operator")
@@ -156,7 +206,7 @@ public record OperatorInstallation(String namespace, String image) {
         .withEnv(
             field("WATCH_NAMESPACE", "metadata.namespace"),
             field("POD_NAME", "metadata.name"),
-            Pods.variable("OPERATOR_NAME", NAME),
+            Pods.variable("OPERATOR_NAME", name),
             Pods.variable("TERMINATION_LOG_PATH", "/dev/termination-log"))
         .withTerminationMessagePath("/dev/termination-log")
         .withPorts(Pods.port("metrics", METRICS_PORT))
@@ -164,11 +214,8 @@ public record OperatorInstallation(String namespace, String image) {
         .withStartupProbe(Pods.httpProbe("/healthz", "metrics", 1, 300))
         .withLivenessProbe(Pods.httpProbe("/healthz", "metrics", PROBE_PERIOD_SECONDS, 5))
         .withReadinessProbe(Pods.httpProbe("/readyz", "metrics", PROBE_PERIOD_SECONDS, 3))
-        .withSecurityContext(securityContext())
-        .withNewResources()
-        .addToRequests("cpu", new Quantity("50m"))
-        .addToRequests("memory", new Quantity("192Mi"))
-        .endResources()
+        .withSecurityContext(Pods.unprivileged())
+        .withResources(resources())
         .withVolumeMounts(
             Pods.mount("tmp-dir", "/tmp"),
             new VolumeMountBuilder(Pods.mount("config", CONFIG_DIRECTORY))
@@ -177,42 +224,55 @@ public record OperatorInstallation(String namespace, String image) {
         .build();
   }
 
-  private static SecurityContext securityContext() {
-    return new SecurityContextBuilder()
-        .withReadOnlyRootFilesystem(true)
-        .withAllowPrivilegeEscalation(false)
-        .withNewCapabilities()
-        .withDrop("ALL")
-        .endCapabilities()
+  /**
+   * What the operator needs. The launcher ({@code bin/pmem-csi}) limits the heap to 152 MiB and
+   * compiled code to 48 MiB; classes, threads and buffers add less than 150 MiB. The limit is above
+   * that sum, so that a heap which is too small ends with the JVM's own message and exit code, not
+   * with a kill: a change of {@code -Xmx} needs both numbers here changed. The request is what the
+   * operator uses with some dozens of drivers. There is no CPU limit: the start would be throttled.
+   */
+  private static ResourceRequirements resources() {
+    return new ResourceRequirementsBuilder()
+        .addToRequests("cpu", new Quantity("50m"))
+        .addToRequests("memory", new Quantity("192Mi"))
+        .addToLimits("memory", new Quantity("384Mi"))
         .build();
   }
 
-  private static Volume configVolume() {
+  private Volume configVolume() {
     return new VolumeBuilder()
         .withName("config")
         .withNewConfigMap()
-        .withName(CONFIG_MAP)
+        .withName(configMap())
         .endConfigMap()
         .build();
+  }
+
+  private Map<String, String> labels() {
+    return Map.of("app", name);
+  }
+
+  private String configMap() {
+    return name + "-config";
   }
 
   private ObjectMeta namespaced(String name) {
     return new ObjectMetaBuilder()
         .withName(name)
         .withNamespace(namespace)
-        .withLabels(LABELS)
+        .withLabels(labels())
         .build();
   }
 
-  private static ObjectMeta wide(String name) {
-    return new ObjectMetaBuilder().withName(name).withLabels(LABELS).build();
+  private ObjectMeta wide(String name) {
+    return new ObjectMetaBuilder().withName(name).withLabels(labels()).build();
   }
 
-  private static ObjectMeta inDefault(String name) {
+  private ObjectMeta inDefault(String name) {
     return new ObjectMetaBuilder()
         .withName(name)
         .withNamespace("default")
-        .withLabels(LABELS)
+        .withLabels(labels())
         .build();
   }
 

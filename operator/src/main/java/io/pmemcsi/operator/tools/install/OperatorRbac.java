@@ -60,13 +60,17 @@ final class OperatorRbac {
                             // a driver is removed only if nothing uses it
                             rule("", "persistentvolumes,pods", "list"),
                             rule("storage.k8s.io", "volumeattachments", "list"),
+                            // volumes of deleted nodes are released where a user wants that
+                            rule("", "persistentvolumes", "get,patch,delete"),
+                            rule("", "persistentvolumeclaims", "get,delete"),
                             // a draining update works on nodes and on pods of other namespaces
                             rule("", "nodes", "patch"),
                             rule("", "pods", "delete"),
                             rule("", "pods/eviction", "create"),
-                            rule("storage.k8s.io", "csinodes", "list"),
+                            rule("storage.k8s.io", "csinodes", READ),
                             rule("apps", "controllerrevisions", "list"),
-                            rule("", "events", "create,patch")),
+                            // the status says why no pod can be created
+                            rule("", "events", "create,list,patch")),
                         kinds.all().stream().flatMap(this::inCluster))
                     .flatMap(all -> all)
                     .toList()));

@@ -4,8 +4,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.CustomResource;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
-import io.pmemcsi.api.ResourceChecks;
 import io.pmemcsi.api.Violation;
+import io.pmemcsi.api.kinds.ResourceChecks;
 import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.base.error.UsageException;
 import io.pmemcsi.operator.certs.BadCertificateException;
@@ -13,6 +13,7 @@ import io.pmemcsi.operator.controller.DriverKind;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.KubernetesVersion;
 import io.pmemcsi.operator.kinds.Kinds;
+import io.pmemcsi.operator.yaml.YamlWriter;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -92,10 +93,10 @@ public final class Rendering {
   }
 
   /** The objects as YAML documents. */
-  public String yaml(List<HasMetadata> objects) {
+  public String yaml(List<? extends HasMetadata> objects) {
     return objects.stream()
-        .map(serialization::asYaml)
-        .map(document -> document.startsWith("---") ? document : "---\n" + document)
+        .map(object -> serialization.convertValue(object, JsonNode.class))
+        .map(object -> "---\n" + YamlWriter.write(object))
         .collect(Collectors.joining());
   }
 }

@@ -34,13 +34,24 @@ class RefusedFieldsTest {
     "DaemonSet, a-node, spec.updateStrategy.rollingUpdate.maxUnavailable, spec.maxUnavailable",
     "DaemonSet, a-node, spec.template.spec.nodeSelector, spec.nodeSelector",
     "DaemonSet, a-node, metadata.labels, spec.labels",
+    "DaemonSet, a-node, spec.template.metadata.annotations, spec.nodePods.annotations",
+    "DaemonSet, a-node, spec.template.spec.tolerations[0].key, spec.nodePods.tolerations",
+    "Deployment, a-controller, spec.template.spec.affinity.nodeAffinity,"
+        + " spec.controllerPods.affinity",
+    "DaemonSet, a-node, spec.template.spec.imagePullSecrets[0].name, spec.imagePullSecrets",
+    "StorageClass, fast, allowedTopologies[0].key, spec.storageClassTemplates",
     "Deployment, a-controller, spec.template.spec.containers[0].resources.requests,"
         + " spec.controllerDriverResources",
     "DaemonSet, a-node, spec.elsewhere, the API server refuses spec.elsewhere of DaemonSet"
   })
   void rejectedFieldIsReportedAsTheUserWroteIt(
       String kind, String name, String path, String reported) {
-    assertThat(described("schedulerNodePort: 31000", kind, name, path))
+    assertThat(
+            described(
+                "schedulerNodePort: 31000, storageClassTemplates: [{metadata: {name: fast}}]",
+                kind,
+                name,
+                path))
         .startsWith(reported)
         .endsWith("must be better");
   }
@@ -56,6 +67,12 @@ class RefusedFieldsTest {
             + " | provisionerResources",
         "nodeResources: {}, provisionerResources: {} | DaemonSet | containers[0].resources.limits"
             + " | nodeResources",
+        "sidecars: {resizer: {resources: {}}} | DaemonSet | containers[3].resources.limits"
+            + " | sidecars.resizer.resources",
+        "sidecars: {resizer: {resources: {}}} | DaemonSet | containers[2].resources.limits"
+            + " | provisionerResources",
+        "sidecars: {nodeRegistrar: {resources: {}}} | DaemonSet | containers[1].resources.limits"
+            + " | sidecars.nodeRegistrar.resources",
         "controllerResources: {} | Deployment | containers[0].resources.limits"
             + " | controllerResources",
         "controllerResources: {}, controllerDriverResources: {} | Deployment"
@@ -91,7 +108,7 @@ class RefusedFieldsTest {
                     .addNewCause(path, "must be better", "FieldValueInvalid")
                     .endDetails()
                     .build()));
-    return new RefusedFields(resource.getSpec()).describe(refusal);
+    return new PmemFields(resource.getSpec()).refused().describe(refusal);
   }
 
   private static HasMetadata object(PmemCSIDeployment resource, String kind, String name) {

@@ -2,6 +2,8 @@ package io.pmemcsi.operator.kinds.template;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
@@ -21,6 +23,7 @@ import io.pmemcsi.operator.usage.DriverUsage;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
@@ -45,7 +48,8 @@ class TemplateKindTest {
     CSIDriverDeployment resource = resource("one", 1);
 
     CSIDriverDeploymentStatus status =
-        kind.failed(
+        kind.status()
+            .failed(
                 resource, new Problem(Cause.SERVER_ERROR, "the server is down"), new Installed())
             .next(resource.getStatus(), Instant.EPOCH);
 
@@ -79,10 +83,37 @@ class TemplateKindTest {
     assertThat(known.triggers()).isEmpty();
   }
 
+  /** The dry run reports those that the server does not have. */
+  @Test
+  void fieldsThatTheClientLibraryDoesNotKnowAreLeftToANewerServer() {
+    CSIDriverDeployment resource = resource("newer", 1);
+    JsonNode template = Objects.requireNonNull(resource.getSpec().driverPerNodeTemplate());
+    ((ObjectNode) template.path("spec")).put("fieldOf1dot99", 1);
+    ClusterFacts older = ClusterFacts.assumed(KubernetesVersion.parse("1.36"), "ns", "any");
+    ClusterFacts newer = ClusterFacts.assumed(KubernetesVersion.parse("1.99"), "ns", "any");
+
+    assertThat(kind.decide(resource, observed(older, resource, Set.of())).action())
+        .isInstanceOf(Action.Block.class);
+    assertThat(kind.decide(resource, observed(newer, resource, Set.of())).action())
+        .isInstanceOfSatisfying(
+            Action.Apply.class,
+            apply ->
+                assertThat(apply.desired().objects())
+                    .anySatisfy(
+                        object ->
+                            assertThat(new KubernetesSerialization().asJson(object))
+                                .contains("fieldOf1dot99")));
+  }
+
   private static TemplateObservation observed(
       CSIDriverDeployment peer, Set<ResourceID> waitingPeers) {
+    return observed(FACTS, peer, waitingPeers);
+  }
+
+  private static TemplateObservation observed(
+      ClusterFacts facts, CSIDriverDeployment peer, Set<ResourceID> waitingPeers) {
     return new TemplateObservation(
-        FACTS,
+        facts,
         OperatorConfig.DEFAULT,
         List.of(peer),
         waitingPeers,

@@ -10,6 +10,7 @@ import io.pmemcsi.api.template.CSIDriverDeploymentStatus;
 import io.pmemcsi.api.template.DriverCondition;
 import io.pmemcsi.api.template.NodeUpdate;
 import io.pmemcsi.operator.controller.EventMessage;
+import io.pmemcsi.operator.controller.Readiness;
 import io.pmemcsi.operator.deletion.DeletionDecision.Hold;
 import java.time.Duration;
 import java.time.Instant;
@@ -80,6 +81,49 @@ class TemplateStatusMapperTest {
 
     assertThat(failed.observedGeneration()).isNull();
     assertThat(done.observedGeneration()).isEqualTo(7L);
+  }
+
+  @Test
+  void readyRequiresAvailableAndSynced() {
+    assertThat(readiness(sync("True"), available("True"))).isEqualTo(Readiness.ready("R", "m"));
+    assertThat(readiness(sync("False"), available("True")))
+        .isEqualTo(Readiness.notReady("S", "why"));
+    assertThat(readiness(sync("True"), available("False"))).isEqualTo(Readiness.notReady("R", "m"));
+    assertThat(readiness(available("True"))).isEqualTo(Readiness.notReady("Pending", ""));
+    assertThat(readiness(sync("True"), available("True"), held()))
+        .isEqualTo(Readiness.notReady("VolumesInUse", "a volume"));
+  }
+
+  @Test
+  void driverThatIsNotManagedIsReadyIfItsPodsAre() {
+    assertThat(
+            new TemplateStatusMapper()
+                .readiness(
+                    new CSIDriverDeploymentStatus(
+                        1L,
+                        List.of(),
+                        "Unmanaged",
+                        List.of(sync("False"), available("True")),
+                        null)))
+        .isEqualTo(Readiness.ready("R", "m"));
+  }
+
+  private static Readiness readiness(DriverCondition... conditions) {
+    return new TemplateStatusMapper()
+        .readiness(
+            new CSIDriverDeploymentStatus(1L, List.of(), "Managed", List.of(conditions), null));
+  }
+
+  private static DriverCondition sync(String status) {
+    return new DriverCondition("SyncSuccessful", status, "S", "why");
+  }
+
+  private static DriverCondition available(String status) {
+    return new DriverCondition("Available", status, "R", "m");
+  }
+
+  private static DriverCondition held() {
+    return new DriverCondition("DeletionHeld", "True", "VolumesInUse", "a volume");
   }
 
   @Test
@@ -158,7 +202,8 @@ class TemplateStatusMapperTest {
   }
 
   private static DriverCondition available(DaemonSet nodes, Deployment controller) {
-    return new Availability(Optional.of(nodes), Optional.of(controller), true).condition();
+    return Availability.of(Optional.of(nodes), Optional.of(controller), true, _ -> Optional.empty())
+        .condition();
   }
 
   private static DaemonSet daemonSet(int desired, int updated, int ready) {

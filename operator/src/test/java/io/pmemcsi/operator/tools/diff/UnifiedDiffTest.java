@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import io.pmemcsi.api.legacy.LegacyDeployment;
 import io.pmemcsi.operator.apply.ObjectRef;
 import io.pmemcsi.operator.tools.diff.ObjectDiff.Fate;
 import java.util.List;
@@ -81,6 +82,29 @@ class UnifiedDiffTest {
 
     assertThat(one).contains("hidden").doesNotContain("c2VjcmV0").isNotEqualTo(other);
     assertThat(shown.text(secret("c2VjcmV0"))).isEqualTo(one);
+  }
+
+  @Test
+  void privateKeysInAResourceAreNotShownButTheirChangeIs() {
+    var shown = new ShownObject(new KubernetesSerialization());
+
+    String one = shown.text(withKeys("c2VjcmV0"));
+
+    assertThat(one)
+        .contains("registryKey: \"(hidden", "nodeControllerKey: \"(hidden", "Y2VydA==")
+        .doesNotContain("c2VjcmV0")
+        .isNotEqualTo(shown.text(withKeys("b3RoZXI=")));
+  }
+
+  private static LegacyDeployment withKeys(String key) {
+    return new KubernetesSerialization()
+        .unmarshal(
+            """
+            metadata: {name: d}
+            spec: {caCert: Y2VydA==, registryKey: %1$s, nodeControllerKey: %1$s}
+            """
+                .formatted(key),
+            LegacyDeployment.class);
   }
 
   @Test

@@ -10,9 +10,6 @@ import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.KubernetesVersion;
 import io.pmemcsi.operator.facts.ServedApi;
 import io.pmemcsi.operator.tools.render.Rendering;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.stream.Stream;
@@ -22,23 +19,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class OperatorInstallationTest {
 
-  private static final Path FILE = Path.of("../deploy/operator/pmem-csi-operator.yaml");
-  private static final String HEADER =
-      "# Made by 'make generate' (OperatorInstallationTest): do not edit.\n";
-
   private final List<HasMetadata> objects =
       new OperatorInstallation("pmem-csi", OperatorInstallation.DEFAULT_IMAGE).objects();
-
-  @Test
-  void deployedFileIsUpToDate() throws IOException {
-    String yaml = HEADER + new Rendering().yaml(objects);
-    if (Boolean.getBoolean("pmem-csi.generate")) {
-      Files.createDirectories(FILE.getParent());
-      Files.writeString(FILE, yaml);
-    }
-
-    assertThat(Files.readString(FILE)).isEqualTo(yaml);
-  }
 
   @Test
   void noRoleHasWildcards() {

@@ -3,9 +3,11 @@ package io.pmemcsi.operator.tools.render;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.fabric8.kubernetes.api.model.ContainerPort;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.pmemcsi.base.error.UsageException;
+import io.pmemcsi.operator.apply.ssa.PodTemplates;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.KubernetesVersion;
 import io.pmemcsi.operator.facts.ServedApi;
@@ -57,9 +59,23 @@ class RenderingTest {
   @ParameterizedTest
   @MethodSource("versions")
   void openShiftIsRenderedAsExpected(KubernetesVersion version) {
-    var apis = EnumSet.of(ServedApi.OPENSHIFT_SECURITY);
+    var apis = EnumSet.of(ServedApi.OPENSHIFT_SECURITY, ServedApi.SNAPSHOTS);
     apis.addAll(facts(version).apis());
     compare("pmem/openshift", version, new ClusterFacts(version, "pmem-csi", "driver:test", apis));
+  }
+
+  @ParameterizedTest
+  @MethodSource("versions")
+  void documentedCentralControllerIsRenderedAsExpected(KubernetesVersion version) {
+    compare("legacy/documented", version, facts(version));
+  }
+
+  @ParameterizedTest
+  @MethodSource("versions")
+  void centralControllerWithEveryFieldOnOpenShiftIsRenderedAsExpected(KubernetesVersion version) {
+    var apis = EnumSet.of(ServedApi.OPENSHIFT_SECURITY);
+    apis.addAll(facts(version).apis());
+    compare("legacy/full", version, new ClusterFacts(version, "pmem-csi", "driver:test", apis));
   }
 
   @ParameterizedTest
@@ -97,6 +113,24 @@ class RenderingTest {
     assertThat(yaml).isEqualTo(read(expected));
   }
 
+  /** The API server warns about ports of the same name. */
+  @ParameterizedTest
+  @ValueSource(strings = {"pmem/full", "legacy/full", "template/full"})
+  void portsOfOnePodHaveDifferentNames(String name) {
+    HasMetadata resource = rendering.read(read(RESOURCES.resolve(name + ".yaml")));
+
+    assertThat(rendering.objects(resource, facts(KubernetesVersion.NEWEST_KNOWN)))
+        .flatExtracting(object -> PodTemplates.of(object).stream().toList())
+        .isNotEmpty()
+        .allSatisfy(
+            template ->
+                assertThat(
+                        template.getSpec().getContainers().stream()
+                            .flatMap(container -> container.getPorts().stream())
+                            .map(ContainerPort::getName))
+                    .doesNotHaveDuplicates());
+  }
+
   @Test
   void unknownKindIsRejectedByName() {
     HasMetadata pod = new PodBuilder().build();
@@ -113,7 +147,7 @@ class RenderingTest {
       value = {
         "apps/v1 | Deployment | spec: 5",
         "v1 | Pod | metadata: foo",
-        "pmem-csi.intel.com/v1alpha1 | Deployment | spec: {deviceMode: tape}",
+        "pmem-csi.intel.com/v1 | Deployment | spec: {deviceMode: tape}",
         "example.org/v1 | Foo | spec: {}",
       })
   void resourceOfAnotherKindIsNotValidated(String apiVersion, String kind, String rest) {

@@ -1,0 +1,19 @@
+package io.pmemcsi.driver.registry;
+
+import java.io.IOException;
+import java.util.Set;
+
+/** Which nodes have the driver or its volumes, whether they are registered at the moment or not. */
+@FunctionalInterface
+public interface NodeInventory {
+
+  /** Without a cluster: only nodes that have registered are known. */
+  NodeInventory NONE = Set::of;
+
+  /**
+   * The names of the nodes.
+   *
+   * @throws IOException if they cannot be read
+   */
+  Set<String> nodes() throws IOException;
+}

@@ -1,0 +1,33 @@
+package io.pmemcsi.operator.pmemdriver;
+
+import io.fabric8.kubernetes.api.model.Secret;
+import io.pmemcsi.api.pmem.DeploymentCondition;
+import io.pmemcsi.operator.controller.Problem;
+import io.pmemcsi.operator.facts.ClusterFacts;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What the decision about a PMEM-CSI resource of any kind depends on.
+ *
+ * @param secrets with TLS material, by name
+ * @param blocker another resource that has the driver, or volumes of a driver that the resource no
+ *     longer names
+ * @param nodesExclusive whether another driver shares nodes, where that was ever so
+ */
+public record DriverObservation(
+    ClusterFacts facts,
+    Map<String, Secret> secrets,
+    Optional<Problem> blocker,
+    Optional<DeploymentCondition> nodesExclusive,
+    Instant now) {
+
+  public DriverObservation {
+    secrets = Map.copyOf(secrets);
+  }
+
+  public Optional<Secret> secret(String name) {
+    return Optional.ofNullable(secrets.get(name));
+  }
+}

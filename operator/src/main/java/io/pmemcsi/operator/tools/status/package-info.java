@@ -1,0 +1,10 @@
+/**
+ * {@code pmem-csi status}: what runs on a cluster, for a human. {@link
+ * io.pmemcsi.operator.tools.status.ClusterReader} reads everything once, {@link
+ * io.pmemcsi.operator.tools.status.DriverReport} is computed from it, {@link
+ * io.pmemcsi.operator.tools.status.TextReport} prints it.
+ */
+@NullMarked
+package io.pmemcsi.operator.tools.status;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,235 @@
+package io.pmemcsi.operator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.marcnuri.helm.Helm;
+import com.marcnuri.helm.InstallCommand;
+import com.marcnuri.helm.LintResult;
+import com.marcnuri.helm.Release;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.Namespace;
+import io.fabric8.kubernetes.api.model.apps.Deployment;
+import io.pmemcsi.operator.tools.install.OperatorInstallation;
+import io.pmemcsi.operator.tools.render.Rendering;
+import io.pmemcsi.operator.yaml.YamlText;
+import io.pmemcsi.testbed.kubernetes.Sandbox;
+import io.pmemcsi.testbed.kubernetes.WithKubernetes;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The Helm chart, in the hands of the real Helm. */
+@WithKubernetes
+@EnabledOnOs(value = OS.LINUX, architectures = "amd64", disabledReason = "Helm's library is for it")
+class ChartIT {
+
+  private static final String NAME = "pmem-csi";
+  private static final String DRIVER = "chart.pmem-csi.example.com";
+  private static final Path CHART = Path.of("..", "deploy", "helm", "pmem-csi");
+
+  private final Helm helm = new Helm(CHART);
+
+  @Test
+  void lintFindsNothing() {
+    LintResult result = helm.lint().strict().call();
+
+    assertThat(result.isFailed()).as("%s", result.getMessages()).isFalse();
+  }
+
+  @Test
+  void withDefaultValuesItHasTheObjectsOfTheOperatorsYaml() {
+    String rendered =
+        helm.template().withName(NAME).withNamespace("ns").set("image.tag", "canary").call();
+
+    assertThat(objects(rendered))
+        .containsExactlyInAnyOrderElementsOf(
+            objects(
+                new Rendering()
+                    .yaml(
+                        Stream.of(
+                                new OperatorInstallation("ns", OperatorInstallation.DEFAULT_IMAGE))
+                            .flatMap(
+                                operator ->
+                                    Stream.of(operator.permissions(), operator.workload())
+                                        .flatMap(List::stream))
+                            .toList())));
+  }
+
+  @Test
+  void valuesReachTheObjects() {
+    String rendered =
+        helm.template()
+            .withName(NAME)
+            .withNamespace("ns")
+            .set("image.repository", "registry.example.com/pmem-csi")
+            .set("image.tag", "v1")
+            .set("replicas", 2)
+            .set("logLevel", 5)
+            .set("nodeSelector.disk", "fast")
+            .set("imagePullSecrets[0].name", "secret")
+            .set("tolerations[0].operator", "Exists")
+            .set("config.fieldName", "value")
+            .set("driver.enabled", true)
+            .set("driver.spec.deviceMode", "direct")
+            .set("storageClasses[0].name", "xfs")
+            .set("storageClasses[0].default", true)
+            .set("storageClasses[0].parameters.eraseAfter", false)
+            .set("networkPolicy.enabled", false)
+            .set("monitors.enabled", true)
+            .set("monitors.labels.release", "prometheus")
+            .call();
+
+    assertThat(rendered)
+        .contains("image: registry.example.com/pmem-csi:v1\n")
+        .contains("replicas: 2\n")
+        .contains("- -v=5\n")
+        .contains("nodeSelector:\n        disk: fast\n")
+        .contains("imagePullSecrets:\n        - name: secret\n")
+        .contains("tolerations:\n        - operator: Exists\n")
+        .contains("    fieldName: value\n")
+        .contains("deviceMode: direct\n")
+        .contains("storageclass.kubernetes.io/is-default-class: \"true\"\n")
+        .contains("eraseAfter: \"false\"\n")
+        .contains("kind: PodMonitor\n")
+        .contains("release: prometheus\n")
+        .doesNotContain("kind: NetworkPolicy");
+    assertThat(objects(rendered)).extracting(o -> o.get("kind").asText()).contains("StorageClass");
+  }
+
+  /** The alert rules need its job names and labels. */
+  @Test
+  void monitorsScrapeAsThePlainYamlDoes() throws IOException {
+    String rendered =
+        helm.template().withName(NAME).withNamespace("ns").set("monitors.enabled", true).call();
+    String plain = Files.readString(Path.of("..", "deploy", "monitoring", "podmonitors.yaml"));
+
+    assertThat(endpoints(rendered)).hasSize(2).isEqualTo(endpoints(plain));
+  }
+
+  private static List<String> endpoints(String yaml) {
+    return objects(yaml).stream()
+        .filter(object -> object.path("kind").asText().equals("PodMonitor"))
+        .map(
+            monitor ->
+                monitor.at("/metadata/name").asText()
+                    + " "
+                    + monitor.at("/spec/podMetricsEndpoints"))
+        .sorted()
+        .toList();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "replicas,two,replicas",
+    "image.pullPolicy,Sometimes,pullPolicy",
+    "imge.tag,1,imge",
+    "driver.spec.deviceMode,tape,deviceMode",
+    "driver.spec.devicemode,lvm,devicemode",
+    "driver.spec.pmemPercentage,101,pmemPercentage",
+    "storageClasses[0].volumeBindingMode,Late,volumeBindingMode"
+  })
+  void wrongValueIsRefusedByName(String name, String value, String named) {
+    assertThatThrownBy(() -> helm.template().withName(NAME).set(name, value).call())
+        .hasMessageContaining(named);
+  }
+
+  @Test
+  void isInstalledUpgradedAndUninstalled(Sandbox sandbox) {
+    sandbox.cleanUp(() -> deleteDriver(sandbox));
+    deleteOtherInstallation(sandbox);
+
+    Release installed = install(sandbox).call();
+
+    assertThat(installed.getStatus()).isEqualTo("deployed");
+    assertThat(operator(sandbox).getSpec().getReplicas()).isOne();
+    assertThat(driver(sandbox).getAdditionalProperties()).containsKey("spec");
+    assertThat(sandbox.client().storage().v1().storageClasses().withName("chart-late").get())
+        .extracting(found -> found.getProvisioner())
+        .isEqualTo(DRIVER);
+
+    Release upgraded =
+        helm.upgrade()
+            .withName(NAME)
+            .withNamespace(sandbox.namespace())
+            .withKubeConfig(sandbox.cluster().kubeconfig())
+            .reuseValues()
+            .set("replicas", 2)
+            .call();
+
+    assertThat(upgraded.getRevision()).isEqualTo("2");
+    assertThat(operator(sandbox).getSpec().getReplicas()).isEqualTo(2);
+
+    Helm.uninstall(NAME)
+        .withNamespace(sandbox.namespace())
+        .withKubeConfig(sandbox.cluster().kubeconfig())
+        .call();
+
+    assertThat(sandbox.client().apps().deployments().inNamespace(sandbox.namespace()).list())
+        .extracting(list -> list.getItems())
+        .isEqualTo(List.of());
+    assertThat(sandbox.client().rbac().clusterRoles().withName(OperatorInstallation.NAME).get())
+        .isNull();
+    // only an operator can remove a driver from the nodes
+    assertThat(driver(sandbox)).isNotNull();
+  }
+
+  /** Other tests on this API server leave the operator's cluster-scoped objects. */
+  private static void deleteOtherInstallation(Sandbox sandbox) {
+    new OperatorInstallation(sandbox.namespace(), OperatorInstallation.DEFAULT_IMAGE)
+        .objects().stream()
+            .filter(object -> !(object instanceof Namespace))
+            .forEach(
+                object ->
+                    sandbox.client().resource(object).withTimeout(1, TimeUnit.MINUTES).delete());
+  }
+
+  private InstallCommand install(Sandbox sandbox) {
+    return helm.install()
+        .withName(NAME)
+        .withNamespace(sandbox.namespace())
+        .withKubeConfig(sandbox.cluster().kubeconfig())
+        .set("driver.enabled", true)
+        .set("driver.name", DRIVER)
+        .set("storageClasses[0].name", "chart-late");
+  }
+
+  private static Deployment operator(Sandbox sandbox) {
+    return sandbox
+        .client()
+        .apps()
+        .deployments()
+        .inNamespace(sandbox.namespace())
+        .withName(OperatorInstallation.NAME)
+        .get();
+  }
+
+  private static GenericKubernetesResource driver(Sandbox sandbox) {
+    return sandbox
+        .client()
+        .genericKubernetesResources("pmem-csi.intel.com/v1beta1", "PmemCSIDeployment")
+        .withName(DRIVER)
+        .get();
+  }
+
+  private static void deleteDriver(Sandbox sandbox) {
+    sandbox
+        .client()
+        .genericKubernetesResources("pmem-csi.intel.com/v1beta1", "PmemCSIDeployment")
+        .withName(DRIVER)
+        .delete();
+  }
+
+  private static List<JsonNode> objects(String yaml) {
+    return YamlText.documents(yaml).stream().map(YamlText.Document::content).toList();
+  }
+}
