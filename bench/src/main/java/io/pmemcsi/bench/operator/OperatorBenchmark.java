@@ -122,6 +122,9 @@ public final class OperatorBenchmark implements Benchmark {
       figures.add(Figure.atMost(60, "%d resources settle".formatted(MANY), settleMany(), "s"));
       figures.add(
           Figure.atMost(
+              200, "resident with %d resources".formatted(MANY), residentAfterAWhile(operator), "MiB"));
+      figures.add(
+          Figure.atMost(
               160, "heap taken with %d resources".formatted(MANY), operator.committedHeap(), "MB"));
       figures.add(
           Figure.atMost(
@@ -132,9 +135,6 @@ public final class OperatorBenchmark implements Benchmark {
               "writes in an idle minute with %d resources, besides the lease".formatted(MANY),
               idleWrites(),
               ""));
-      figures.add(
-          Figure.atMost(
-              200, "resident with %d resources".formatted(MANY), operator.resident(), "MiB"));
       return figures;
     }
 
@@ -181,7 +181,8 @@ public final class OperatorBenchmark implements Benchmark {
                       .count()
                   == MANY);
       double seconds = (System.nanoTime() - start) / 1e9;
-      int drivers =
+      // without controllers in this cluster, DaemonSets that are deleted in the foreground stay
+      long drivers =
           client
               .apps()
               .daemonSets()
@@ -189,7 +190,9 @@ public final class OperatorBenchmark implements Benchmark {
               .withLabel("app.kubernetes.io/component", "node")
               .list()
               .getItems()
-              .size();
+              .stream()
+              .filter(daemonSet -> !daemonSet.isMarkedForDeletion())
+              .count();
       if (drivers != MANY) {
         throw new IllegalStateException("%d of %d drivers are there".formatted(drivers, MANY));
       }
