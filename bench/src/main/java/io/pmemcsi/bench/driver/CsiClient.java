@@ -15,6 +15,7 @@ import csi.v1.NodeStageVolumeRequest;
 import csi.v1.NodeUnpublishVolumeRequest;
 import csi.v1.NodeUnstageVolumeRequest;
 import csi.v1.ProbeRequest;
+import csi.v1.ProbeResponse;
 import csi.v1.Volume;
 import csi.v1.VolumeCapability;
 import io.grpc.ManagedChannel;
@@ -70,13 +71,12 @@ final class CsiClient implements AutoCloseable {
   }
 
   void probe() {
-    boolean ready =
+    ProbeResponse response =
         IdentityGrpc.newBlockingStub(channel)
             .withDeadlineAfter(CALL_SECONDS, SECONDS)
-            .probe(ProbeRequest.getDefaultInstance())
-            .getReady()
-            .getValue();
-    if (!ready) {
+            .probe(ProbeRequest.getDefaultInstance());
+    // a driver that says nothing about it is ready
+    if (response.hasReady() && !response.getReady().getValue()) {
       throw new IllegalStateException("the driver is not ready");
     }
   }
