@@ -8,6 +8,7 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assertions.assertTimeout;
 
 import csi.v1.CreateVolumeRequest;
 import csi.v1.DeleteVolumeRequest;
@@ -18,6 +19,7 @@ import csi.v1.Volume;
 import io.grpc.Status;
 import io.grpc.Status.Code;
 import io.grpc.StatusRuntimeException;
+import io.pmemcsi.driver.linux.Timeouts;
 import io.pmemcsi.driver.registry.ControllerUnderTest;
 import io.pmemcsi.driver.registry.Relay;
 import io.pmemcsi.driver.registry.TcpEndpoint;
@@ -559,6 +561,45 @@ class CentralProvisioningIT {
     requireNonNull(relays.get("node-1")).heal();
 
     delete(volume.getVolumeId());
+  }
+
+  @Test
+  void aNodeThatVanishedDoesNotDelayCallsAndIsNotReported() {
+    relay("node-1");
+
+    requireNonNull(relays.get("node-1")).vanish();
+
+    await()
+        .untilAsserted(
+            () -> assertThat(cluster.controller().nodes()).containsExactly("node-2", "node-3"));
+    for (String name : List.of("one", "two", "three")) {
+      assertTimeout(
+          Timeouts.NODE_ANSWER,
+          () -> {
+            Volume volume = create(request(name, 8 * MIB));
+            assertThat(cluster.volumes()).containsExactly(volume.getVolumeId());
+            delete(volume.getVolumeId());
+          });
+    }
+  }
+
+  /** A firewall may forget an idle connection: its end is not seen. */
+  @Test
+  void aNodeRegistersAgainAlthoughItDoesNotSeeTheEndOfItsConnection() {
+    try (Relay toRegistry = new Relay(cluster.registry())) {
+      cluster.stopNode("node-1");
+      cluster.startNode(
+          cluster.nodeSettings("node-1", cluster.membership(toRegistry.endpoint())),
+          FileModeDriver.POOL);
+      cluster.awaitRegistered();
+
+      toRegistry.freeze();
+      cluster.stopController();
+      cluster.startController();
+
+      cluster.awaitRegistered();
+      cluster.stopNode("node-1");
+    }
   }
 
   @Test

@@ -125,16 +125,16 @@ public final class DriverMetrics {
     };
   }
 
-  /** The nodes that have registered with a central controller. */
+  /** The nodes that a central controller can use. */
   public static List<GaugeFamily> nodes(List<String> registered) {
     return List.of(
         new GaugeFamily(
             "pmem_nodes",
-            "Nodes that are registered with the controller.",
+            "Registered nodes that the controller can reach.",
             List.of(new GaugeFamily.Sample(Map.of(), registered.size()))),
         new GaugeFamily(
             "pmem_csi_node_registered",
-            "1 for each node that is registered with the controller.",
+            "1 for each registered node that the controller can reach.",
             registered.stream()
                 .map(node -> new GaugeFamily.Sample(Map.of("node", node), 1))
                 .toList()));

@@ -126,9 +126,9 @@ public final class CentralController implements AutoCloseable {
     return registry.endpoint();
   }
 
-  /** The names of the nodes that are registered. */
+  /** The names of the nodes that are registered and can be reached. */
   public List<String> nodes() {
-    return nodes.names();
+    return nodes.reachable();
   }
 
   /** Waits for in-flight calls. */

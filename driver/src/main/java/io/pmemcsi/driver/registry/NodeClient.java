@@ -27,8 +27,8 @@ interface NodeClient extends AutoCloseable {
   /** The capacity for volumes of a storage class with these parameters. */
   GetCapacityResponse capacity(Map<String, String> parameters);
 
-  /** Connects at once where an earlier attempt failed, instead of after gRPC's back-off. */
-  void reconnect();
+  /** False while the node cannot be connected to; connects where the connection was lost. */
+  boolean isReachable();
 
   @Override
   void close();

@@ -61,11 +61,12 @@ final class RegisteredNodes implements AutoCloseable {
     lock.lock();
     try {
       Node old = nodes.get(nodeId);
-      boolean same = old != null && old.endpoint().equals(endpoint);
-      NodeClient client = old != null && same ? old.client() : connector.connect(nodeId, endpoint);
+      // a connection that failed would be tried again only after a back-off
+      boolean usable = old != null && old.endpoint().equals(endpoint) && old.client().isReachable();
+      NodeClient client =
+          old != null && usable ? old.client() : connector.connect(nodeId, endpoint);
       boolean listed = false;
       try {
-        client.reconnect();
         takeOver(nodeId, client);
         listed = true;
       } finally {
@@ -73,7 +74,7 @@ final class RegisteredNodes implements AutoCloseable {
           nodes.remove(nodeId);
           client.close();
         }
-        if (old != null && !same) {
+        if (old != null && !usable) {
           old.client().close();
         }
       }
@@ -134,6 +135,13 @@ final class RegisteredNodes implements AutoCloseable {
 
   List<String> names() {
     return nodes.keySet().stream().sorted().toList();
+  }
+
+  /** The names of the registered nodes without those that cannot be connected to. */
+  List<String> reachable() {
+    return names().stream()
+        .filter(node -> find(node).filter(NodeClient::isReachable).isPresent())
+        .toList();
   }
 
   /** Calls several nodes at the same time, with the deadline of the call that this serves. */

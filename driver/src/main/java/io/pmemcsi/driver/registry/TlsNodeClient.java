@@ -59,8 +59,8 @@ final class TlsNodeClient implements NodeClient {
   }
 
   @Override
-  public void reconnect() {
-    channel.resetConnectBackoff();
+  public boolean isReachable() {
+    return channel.getState(/* requestConnection= */ true) != ConnectivityState.TRANSIENT_FAILURE;
   }
 
   @Override

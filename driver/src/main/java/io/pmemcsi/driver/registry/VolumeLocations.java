@@ -115,6 +115,11 @@ final class VolumeLocations {
     return record(nodeId).volumes().containsKey(volumeId);
   }
 
+  /** Whether a creation on a node has no definite answer yet. */
+  synchronized boolean isPending(String nodeId, String volumeId) {
+    return record(nodeId).pending().contains(volumeId);
+  }
+
   /** What a node had when it was asked last. */
   synchronized Map<String, Long> volumes(String nodeId) {
     return record(nodeId).volumes();

@@ -201,8 +201,10 @@ final class VolumePlacer {
 
   private CreateVolumeResponse forward(String node, VolumeId id, CreateVolumeRequest request) {
     boolean reported = locations.isReported(node, id.value());
+    boolean pending = locations.isPending(node, id.value());
     NodeClient client = nodes.find(node).orElseThrow(() -> Unavailable.notRegistered(node));
-    List<String> others = reported ? List.of() : unreported.names();
+    // also of a volume that the node lists: the creation has no recorded end while it is pending
+    List<String> others = reported && !pending ? List.of() : unreported.names();
     if (!reported) {
       locations.creating(node, id.value());
     }
@@ -215,15 +217,26 @@ final class VolumePlacer {
       return response;
     } catch (NodeFailed e) {
       if (!reported) {
-        settle(node, id, e);
+        settle(node, id, e, pending);
       }
       throw e.onNode(node);
     }
   }
 
-  private void settle(String node, VolumeId id, NodeFailed failure) {
+  /**
+   * Records what a failure means for the volume.
+   *
+   * @param repeated whether an earlier call may have created it
+   */
+  private void settle(String node, VolumeId id, NodeFailed failure, boolean repeated) {
     switch (failure.createOutcome()) {
-      case INSUFFICIENT_CAPACITY, REFUSED -> locations.absent(node, id.value());
+      case INSUFFICIENT_CAPACITY -> locations.absent(node, id.value());
+      case REFUSED -> {
+        // a node checks the request before it looks for the volume
+        if (!repeated) {
+          locations.absent(node, id.value());
+        }
+      }
       case BROKEN -> undo(node, id, failure.text());
       // the record stays: the volume belongs to this node until the node reports otherwise
       case EXISTS, UNCERTAIN -> {}

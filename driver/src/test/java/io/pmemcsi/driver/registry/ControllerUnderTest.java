@@ -89,8 +89,8 @@ public final class ControllerUnderTest {
     }
 
     @Override
-    public void reconnect() {
-      node.reconnect();
+    public boolean isReachable() {
+      return node.isReachable();
     }
 
     @Override

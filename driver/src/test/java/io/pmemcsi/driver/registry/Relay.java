@@ -7,17 +7,22 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** A network connection that can drop the data of either side. */
 public final class Relay implements AutoCloseable {
 
+  private static final int QUEUE_FULL_MILLIS = 500;
+
   private final ServerSocket server;
   private final TcpEndpoint target;
   private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
+  private final Set<Socket> frozen = ConcurrentHashMap.newKeySet();
   private volatile boolean requestsLost;
   private volatile boolean responsesLost;
+  private volatile boolean vanished;
 
   public Relay(TcpEndpoint target) {
     this.target = target;
@@ -43,6 +48,30 @@ public final class Relay implements AutoCloseable {
     responsesLost = true;
   }
 
+  /** Neither data nor the end of the existing connections gets through; new ones work. */
+  public void freeze() {
+    frozen.addAll(sockets);
+  }
+
+  /** Behaves like a host without power: no packet is answered, not even that of a new client. */
+  public void vanish() {
+    vanished = true;
+    freeze();
+    // the kernel drops packets of new clients when the queue of the port is full
+    boolean full = false;
+    while (!full) {
+      Socket waiting = new Socket();
+      sockets.add(waiting);
+      try {
+        waiting.connect(server.getLocalSocketAddress(), QUEUE_FULL_MILLIS);
+      } catch (SocketTimeoutException e) {
+        full = true;
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+  }
+
   /** Closes the existing connections; new ones work. */
   public void heal() {
     requestsLost = false;
@@ -58,10 +87,13 @@ public final class Relay implements AutoCloseable {
   }
 
   private void accept() {
-    while (!server.isClosed()) {
+    while (!server.isClosed() && !vanished) {
       try {
         Socket client = server.accept();
         sockets.add(client);
+        if (vanished) {
+          return;
+        }
         Socket behind = new Socket(target.host(), target.port());
         sockets.add(behind);
         Thread.ofVirtual().start(() -> copy(client, behind, true));
@@ -78,15 +110,17 @@ public final class Relay implements AutoCloseable {
       OutputStream out = to.getOutputStream();
       byte[] buffer = new byte[16 << 10];
       for (int count = in.read(buffer); count >= 0; count = in.read(buffer)) {
-        if (!(requests ? requestsLost : responsesLost)) {
+        if (!(requests ? requestsLost : responsesLost) && !frozen.contains(from)) {
           out.write(buffer, 0, count);
         }
       }
     } catch (IOException e) {
       // closed by either side
     } finally {
-      close(from);
-      close(to);
+      if (!frozen.contains(from)) {
+        close(from);
+        close(to);
+      }
     }
   }
 
