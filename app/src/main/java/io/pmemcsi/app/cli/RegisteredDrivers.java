@@ -1,5 +1,8 @@
 package io.pmemcsi.app.cli;
 
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.KubernetesResourceList;
+import io.fabric8.kubernetes.api.model.ListOptions;
 import io.fabric8.kubernetes.api.model.PersistentVolume;
 import io.fabric8.kubernetes.api.model.VolumeNodeAffinity;
 import io.fabric8.kubernetes.api.model.storage.CSINode;
@@ -7,13 +10,16 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.pmemcsi.base.names.DriverName;
 import io.pmemcsi.driver.registry.NodeInventory;
+import io.pmemcsi.operator.facts.Paging;
 import io.pmemcsi.operator.facts.Refusal;
 import io.pmemcsi.operator.runtime.ApiAccess;
 import io.pmemcsi.operator.runtime.KubeconfigContent;
 import java.io.IOException;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -42,14 +48,13 @@ record RegisteredDrivers(DriverName driver, Optional<KubeconfigContent> access)
   public Set<String> nodes() throws IOException {
     try (KubernetesClient client = ApiAccess.client(access)) {
       Set<String> nodes =
-          client.storage().v1().csiNodes().list().getItems().stream()
-              .filter(this::hasDriver)
-              .map(node -> node.getMetadata().getName())
-              .collect(Collectors.toCollection(HashSet::new));
-      client.persistentVolumes().list().getItems().stream()
-          .filter(this::isOfDriver)
-          .flatMap(this::nodes)
-          .distinct()
+          RegisteredDrivers.<CSINode>names(
+              client.storage().v1().csiNodes()::list,
+              page -> page.filter(this::hasDriver).map(node -> node.getMetadata().getName()));
+      RegisteredDrivers.<PersistentVolume>names(
+              client.persistentVolumes()::list,
+              page -> page.filter(this::isOfDriver).flatMap(this::nodes))
+          .stream()
           .filter(node -> !nodes.contains(node) && exists(client, node))
           .forEach(nodes::add);
       return nodes;
@@ -59,7 +64,30 @@ record RegisteredDrivers(DriverName driver, Optional<KubeconfigContent> access)
     }
   }
 
-  /** An administrator who deletes a Node gives up its volumes. */
+  /** Keeps names only: all PersistentVolumes of a cluster do not fit into the controller's heap. */
+  private static <T extends HasMetadata> Set<String> names(
+      Function<ListOptions, ? extends KubernetesResourceList<T>> list,
+      Function<Stream<T>, Stream<String>> select) {
+    return Paging.<T, Set<String>>fold(
+        list,
+        HashSet::new,
+        (names, page) -> {
+          select.apply(page.stream()).forEach(names::add);
+          return names;
+        });
+  }
+
+  @Override
+  public Set<String> deleted(Collection<String> candidates) throws IOException {
+    try (KubernetesClient client = ApiAccess.client(access)) {
+      return candidates.stream()
+          .filter(node -> !exists(client, node))
+          .collect(Collectors.toUnmodifiableSet());
+    } catch (KubernetesClientException e) {
+      throw new IOException("the API server does not return Nodes: " + Refusal.reason(e), e);
+    }
+  }
+
   private static boolean exists(KubernetesClient client, String node) {
     return client.nodes().withName(node).get() != null;
   }

@@ -1,6 +1,8 @@
 package io.pmemcsi.driver.registry;
 
 import java.io.IOException;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.Set;
 
 /** Which nodes have the driver or its volumes, whether they are registered at the moment or not. */
@@ -16,4 +18,16 @@ public interface NodeInventory {
    * @throws IOException if they cannot be read
    */
   Set<String> nodes() throws IOException;
+
+  /**
+   * Those of the given nodes that are deleted, in contrast to nodes without the driver at the
+   * moment.
+   *
+   * @throws IOException if that cannot be read
+   */
+  default Set<String> deleted(Collection<String> candidates) throws IOException {
+    Set<String> deleted = new HashSet<>(candidates);
+    deleted.removeAll(nodes());
+    return deleted;
+  }
 }

@@ -68,22 +68,28 @@ final class UnreportedNodes {
   }
 
   /**
-   * Removes the records of those nodes that never reported and that the cluster does not list any
-   * more: an administrator who deletes a Node gives up its volumes. It needs the current list.
+   * Removes the records of those nodes that never reported and were deleted: an administrator who
+   * deletes a Node gives up its volumes. One where the driver stopped keeps them.
    */
   void giveUpDeleted(Collection<String> nodes) {
     List<String> unreported = unreported(nodes);
     if (unreported.isEmpty()) {
       return;
     }
-    Set<String> present = inventory();
-    for (String node : unreported) {
-      if (!present.contains(node) && locations.giveUp(node)) {
+    for (String node : deleted(unreported)) {
+      if (locations.giveUp(node)) {
         LOG.atWarn()
             .addKeyValue("node", node)
-            .log(
-                "Node never reported and left the cluster: the volumes that it may have are lost.");
+            .log("Node never reported and was deleted: the volumes that it may have are lost.");
       }
+    }
+  }
+
+  private Set<String> deleted(Collection<String> nodes) {
+    try {
+      return inventory.deleted(nodes);
+    } catch (IOException e) {
+      throw cannotList(e);
     }
   }
 
@@ -92,7 +98,11 @@ final class UnreportedNodes {
     try {
       return inventory.nodes();
     } catch (IOException e) {
-      throw new Unavailable("the nodes with the driver cannot be listed: " + Reason.of(e));
+      throw cannotList(e);
     }
+  }
+
+  private static Unavailable cannotList(IOException cause) {
+    return new Unavailable("the nodes with the driver cannot be listed: " + Reason.of(cause));
   }
 }

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -84,6 +85,35 @@ class UnreportedNodesTest {
 
     assertThat(locations.holders("vol-1")).containsExactly("away", "reported");
     assertThat(open().nodes()).containsExactlyInAnyOrder("away", "reported");
+  }
+
+  /** kubelet removes the driver from the CSINode when the pod of the driver stops. */
+  @Test
+  void aNodeWithoutTheDriverIsNotGivenUpBeforeItIsDeleted() {
+    VolumeLocations locations = open();
+    locations.creating("node-1", "vol-1");
+    AtomicReference<Set<String>> deleted = new AtomicReference<>(Set.of());
+    UnreportedNodes unreported =
+        unreported(
+            new NodeInventory() {
+              @Override
+              public Set<String> nodes() {
+                return Set.of();
+              }
+
+              @Override
+              public Set<String> deleted(Collection<String> candidates) {
+                return deleted.get();
+              }
+            },
+            locations);
+
+    unreported.giveUpDeleted(List.of("node-1"));
+    assertThat(locations.holders("vol-1")).containsExactly("node-1");
+
+    deleted.set(Set.of("node-1"));
+    unreported.giveUpDeleted(List.of("node-1"));
+    assertThat(locations.holders("vol-1")).isEmpty();
   }
 
   /** What the cluster listed some seconds ago may lack a node that has joined since. */
