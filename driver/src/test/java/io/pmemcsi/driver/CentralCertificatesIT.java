@@ -51,16 +51,7 @@ class CentralCertificatesIT {
         directory,
         "req -x509 -newkey rsa:2048 -nodes -sha256 -days 7 -subj /CN=pmem-ca"
             + " -keyout ca.key -out ca.crt");
-    TlsFiles registry = rsaFiles(directory, PeerRole.REGISTRY);
-    TlsFiles node = rsaFiles(directory, PeerRole.NODE_CONTROLLER);
-    cluster.startController(withFiles(registry), new DurableFiles(), Steps.undisturbed());
-    cluster.startNode(
-        cluster.nodeSettings(
-            NODE,
-            new NodeRegistrySettings(
-                cluster.registry(), new TcpEndpoint("127.0.0.1", 0), node, node)),
-        FileModeDriver.POOL);
-    cluster.awaitRegistered();
+    start(rsaFiles(directory, PeerRole.REGISTRY), rsaFiles(directory, PeerRole.NODE_CONTROLLER));
 
     assertProvisions();
     for (TcpEndpoint port : List.of(cluster.registry(), cluster.provisioning(NODE).endpoint())) {
@@ -73,7 +64,40 @@ class CentralCertificatesIT {
     }
   }
 
-  /** A key in the format PKCS#1, and a certificate that has nothing but a subject. */
+  @Test
+  void ed25519KeysAreAccepted() throws Exception {
+    Path directory = Files.createDirectory(scratch.directory().resolve("ed25519"));
+    openssl(
+        directory,
+        "req -x509 -newkey ed25519 -nodes -days 7 -subj /CN=pmem-ca -keyout ca.key -out ca.crt");
+    start(
+        ed25519Files(directory, PeerRole.REGISTRY),
+        ed25519Files(directory, PeerRole.NODE_CONTROLLER));
+
+    assertProvisions();
+  }
+
+  private void start(TlsFiles registry, TlsFiles node) {
+    cluster.startController(withFiles(registry), new DurableFiles(), Steps.undisturbed());
+    cluster.startNode(
+        cluster.nodeSettings(
+            NODE,
+            new NodeRegistrySettings(
+                cluster.registry(), new TcpEndpoint("127.0.0.1", 0), node, node)),
+        FileModeDriver.POOL);
+    cluster.awaitRegistered();
+  }
+
+  private static TlsFiles ed25519Files(Path directory, PeerRole role) throws Exception {
+    String name = role.certificateName();
+    openssl(
+        directory,
+        "req -new -newkey ed25519 -nodes -subj /CN=%1$s -keyout %1$s.key -out %1$s.csr"
+            .formatted(name));
+    return signed(directory, name);
+  }
+
+  /** A key in the format PKCS#1. */
   private static TlsFiles rsaFiles(Path directory, PeerRole role) throws Exception {
     String name = role.certificateName();
     openssl(
@@ -81,12 +105,18 @@ class CentralCertificatesIT {
         "req -new -newkey rsa:2048 -nodes -subj /CN=%1$s -keyout %1$s.pkcs8 -out %1$s.csr"
             .formatted(name));
     openssl(directory, "rsa -traditional -in %1$s.pkcs8 -out %1$s.key".formatted(name));
+    assertThat(directory.resolve(name + ".key")).content().contains("BEGIN RSA PRIVATE KEY");
+    return signed(directory, name);
+  }
+
+  /** A certificate that has nothing but a subject. */
+  private static TlsFiles signed(Path directory, String name) throws Exception {
     openssl(
         directory,
-        "x509 -req -sha256 -days 7 -in %1$s.csr -CA ca.crt -CAkey ca.key -CAcreateserial -out %1$s.crt"
+        "x509 -req -days 7 -in %1$s.csr -CA ca.crt -CAkey ca.key -CAcreateserial -out %1$s.crt"
             .formatted(name));
-    assertThat(directory.resolve(name + ".key")).content().contains("BEGIN RSA PRIVATE KEY");
     assertThat(openssl(directory, "x509 -noout -text -in %s.crt".formatted(name)))
+        .containsPattern("CN ?= ?" + name)
         .doesNotContain("DNS:");
     return new TlsFiles(
         directory.resolve("ca.crt"),

@@ -105,11 +105,17 @@ public record CertificateAndKey(List<X509Certificate> chain, PrivateKey key) {
     }
   }
 
-  private static boolean belongTogether(X509Certificate certificate, PrivateKey key) {
+  /** Whether a key is the one that the certificate is for. */
+  public static boolean belongTogether(X509Certificate certificate, PrivateKey key) {
+    String algorithm =
+        switch (key.getAlgorithm()) {
+          case "RSA" -> "SHA256withRSA";
+          case "EC", "ECDSA" -> "SHA256withECDSA";
+          // such as EdDSA, which has a hash of its own
+          default -> key.getAlgorithm();
+        };
     try {
-      Signature signature =
-          Signature.getInstance(
-              key.getAlgorithm().equals("RSA") ? "SHA256withRSA" : "SHA256withECDSA");
+      Signature signature = Signature.getInstance(algorithm);
       signature.initSign(key);
       signature.update(PROBE);
       byte[] signed = signature.sign();

@@ -25,6 +25,7 @@ class CertificateAndKeyTest {
         "openssl ecparam -name secp384r1 -genkey -noout -out tls.key",
         "openssl genrsa -out tls.key 2048",
         "openssl genrsa -traditional -out tls.key 2048",
+        "openssl genpkey -algorithm ED25519 -out tls.key",
       })
   void keysOfToolsCanBeRead(String command) throws Exception {
     run(command.split(" "));
@@ -35,11 +36,16 @@ class CertificateAndKeyTest {
     assertThat(read.chain()).hasSize(1);
   }
 
-  @Test
-  void aKeyOfAnotherCertificateIsRefused() throws Exception {
-    run("openssl ecparam -name prime256v1 -genkey -out tls.key".split(" "));
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "openssl ecparam -name prime256v1 -genkey -out tls.key",
+        "openssl genpkey -algorithm ED25519 -out tls.key",
+      })
+  void aKeyOfAnotherCertificateIsRefused(String command) throws Exception {
+    run(command.split(" "));
     run("openssl req -new -x509 -key tls.key -subj /CN=x -days 1 -out tls.crt".split(" "));
-    run("openssl ecparam -name prime256v1 -genkey -out tls.key".split(" "));
+    run(command.split(" "));
 
     assertThatThrownBy(
             () ->

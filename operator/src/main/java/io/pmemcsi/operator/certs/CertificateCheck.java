@@ -2,11 +2,8 @@ package io.pmemcsi.operator.certs;
 
 import static java.util.Comparator.naturalOrder;
 
-import java.nio.charset.StandardCharsets;
-import java.security.GeneralSecurityException;
+import io.pmemcsi.base.tls.CertificateAndKey;
 import java.security.PrivateKey;
-import java.security.PublicKey;
-import java.security.Signature;
 import java.security.cert.CertificateParsingException;
 import java.security.cert.X509Certificate;
 import java.time.Instant;
@@ -47,7 +44,7 @@ public record CertificateCheck(
     PrivateKey key = Pem.key("the key", files.key());
     X509Certificate leaf = chain.getFirst();
     var broken = new ArrayList<String>();
-    if (!keyMatches(leaf.getPublicKey(), key)) {
+    if (!CertificateAndKey.belongTogether(leaf, key)) {
       broken.add("the key does not belong to the certificate");
     }
     var certificates = new ArrayList<>(List.of(leaf));
@@ -88,28 +85,6 @@ public record CertificateCheck(
 
   private static String subject(X509Certificate certificate) {
     return certificate.getSubjectX500Principal().getName();
-  }
-
-  private static boolean keyMatches(PublicKey certified, PrivateKey key) {
-    String algorithm =
-        switch (key.getAlgorithm()) {
-          case "RSA" -> "SHA256withRSA";
-          case "EC", "ECDSA" -> "SHA256withECDSA";
-          default -> key.getAlgorithm();
-        };
-    try {
-      byte[] data = "data that only the owner of the key can sign".getBytes(StandardCharsets.UTF_8);
-      var signer = Signature.getInstance(algorithm);
-      signer.initSign(key);
-      signer.update(data);
-      byte[] signature = signer.sign();
-      var verifier = Signature.getInstance(algorithm);
-      verifier.initVerify(certified);
-      verifier.update(data);
-      return verifier.verify(signature);
-    } catch (GeneralSecurityException e) {
-      return false;
-    }
   }
 
   static Set<String> names(X509Certificate certificate) {

@@ -48,6 +48,15 @@ class PeerCheckTest {
     assertThat(check.begins()).isEmpty();
   }
 
+  /** The driver must accept them as well: {@code CentralCertificatesIT}. */
+  @Test
+  void ed25519KeysAreAccepted() throws Exception {
+    var key = KeyPairGenerator.getInstance("Ed25519").generateKeyPair();
+    var issued = issuer.server(authority, List.of("pmem-registry"), NOW, VALIDITY, key);
+
+    assertThat(PeerCheck.of(files(issued), node, NOW).broken()).isEmpty();
+  }
+
   @Test
   void exchangedCertificatesAreReportedByName() {
     assertThat(PeerCheck.of(/* registry= */ node, /* nodeController= */ registry, NOW).broken())
