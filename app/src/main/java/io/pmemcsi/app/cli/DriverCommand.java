@@ -154,12 +154,19 @@ final class DriverCommand implements Callable<Integer>, HasFlags {
         DriverCommand::sayStopped);
   }
 
-  private static void sayStarted(DriverProgramSettings settings, Runnable warning) {
+  private void sayStarted(DriverProgramSettings settings, Runnable warning) {
     LOG.atInfo()
         .addKeyValue("version", Version.current())
         .addKeyValue("mode", settings.mode())
         .log("PMEM-CSI started.");
     warning.run();
+    for (String flag : registryFlags.withoutEffect(settings.mode())) {
+      LOG.atWarn()
+          .addKeyValue("flag", flag)
+          .log(
+              "Flag has no effect: it is for central provisioning, with -registryEndpoint and"
+                  + " -mode=node or -mode=controller.");
+    }
   }
 
   private static void sayStopped() {

@@ -65,6 +65,17 @@ final class RegistryFlags {
     return program.mode() == Mode.CONTROLLER && !flags.value(REGISTRY_ENDPOINT).isEmpty();
   }
 
+  /** Those of the given flags that are not used in a mode; for a warning. */
+  List<String> withoutEffect(Mode mode) {
+    boolean registry =
+        (mode == Mode.NODE || mode == Mode.CONTROLLER) && !flags.value(REGISTRY_ENDPOINT).isEmpty();
+    return flags.definitions().stream()
+        .filter(flag -> !flags.value(flag).isEmpty())
+        .filter(flag -> !registry || (mode == Mode.CONTROLLER && flag.equals(CONTROLLER_ENDPOINT)))
+        .map(flag -> flag.names().getFirst())
+        .toList();
+  }
+
   /** The node's part; empty if the node provisions its own volumes only. */
   Optional<NodeRegistrySettings> node(ControllerFlags tls) {
     if (flags.value(REGISTRY_ENDPOINT).isEmpty()) {

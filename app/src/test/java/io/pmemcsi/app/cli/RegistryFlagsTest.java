@@ -50,6 +50,39 @@ class RegistryFlagsTest {
     assertThat(registry.node(controller)).isEmpty();
   }
 
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "--mode=node --controllerEndpoint=tcp://h:1 | --controllerEndpoint",
+        "--mode=node --clientCertFile=/c --clientKeyFile=/k | --clientCertFile --clientKeyFile",
+        "--mode=controller --clientKeyFile=/k | --clientKeyFile",
+        "--mode=controller --registryEndpoint=tcp://:1 --controllerEndpoint=tcp://h:1 |"
+            + " --controllerEndpoint",
+        "--mode=webhooks --registryEndpoint=tcp://:1 --clientCertFile=/c | --registryEndpoint"
+            + " --clientCertFile",
+        "--mode=force-convert-raw-namespaces --registryEndpoint=tcp://c:1 | --registryEndpoint",
+      })
+  void flagsWithoutEffectAreKnown(String line, String flags) {
+    set(line);
+
+    assertThat(registry.withoutEffect(settings().mode())).containsExactly(flags.split(" ", -1));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "--mode=node",
+        "--mode=node --registryEndpoint=tcp://c:1 --controllerEndpoint=tcp://h:1"
+            + " --clientCertFile=/c --clientKeyFile=/k",
+        "--mode=controller --registryEndpoint=tcp://:1 --clientCertFile=/c --clientKeyFile=/k",
+      })
+  void flagsOfCentralProvisioningHaveAnEffect(String line) {
+    set(line);
+
+    assertThat(registry.withoutEffect(settings().mode())).isEmpty();
+  }
+
   @Test
   void aNodeUsesOneCertificateForBothDirections() {
     set("--registryEndpoint=tcp://c:10000 --controllerEndpoint=tcp://10.0.0.1:10001" + TLS);
