@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.kubernetes.api.model.IntOrString;
 import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.ResourceRequirements;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.pmemcsi.api.legacy.Certificates;
 import io.pmemcsi.api.legacy.LegacyDeployment;
@@ -20,6 +21,7 @@ import io.pmemcsi.api.template.NodeUpdateStrategy;
 import io.pmemcsi.api.template.TemplateSettings;
 import java.lang.reflect.RecordComponent;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -142,7 +144,11 @@ class SettingsTest {
     LegacySettings named = legacy("{driverName: pmem-csi.intel.com}");
     assertThat(named.driver().value()).isEqualTo("pmem-csi.intel.com");
     assertThat(named.name()).isEqualTo("pmem-deployment");
-    assertThat(named.nodeResources().getLimits()).containsEntry("memory", new Quantity("250Mi"));
+    for (ResourceRequirements resources :
+        List.of(named.controllerResources(), named.nodeResources())) {
+      assertThat(resources.getRequests()).isEqualTo(Map.of("cpu", new Quantity("100m")));
+      assertThat(resources.getLimits()).isEqualTo(Map.of("memory", new Quantity("250Mi")));
+    }
   }
 
   @Test

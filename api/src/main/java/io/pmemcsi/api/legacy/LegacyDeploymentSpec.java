@@ -105,12 +105,12 @@ public record LegacyDeploymentSpec(
                 + " /var/lib/kubelet.")
         @Nullable String kubeletDir,
     @JsonPropertyDescription(
-            "Compute resources of every container in the controller pod. Default: limits of 100m"
-                + " CPU and 250Mi memory.")
+            "Compute resources of every container in the controller pod. Default: a request of 100m"
+                + " CPU and a limit of 250Mi memory.")
         @Nullable ResourceRequirements controllerResources,
     @JsonPropertyDescription(
-            "Compute resources of every container in the pods on the nodes. Default: limits of 100m"
-                + " CPU and 250Mi memory.")
+            "Compute resources of every container in the pods on the nodes. Default: a request of"
+                + " 100m CPU and a limit of 250Mi memory.")
         @Nullable ResourceRequirements nodeResources,
     @JsonPropertyDescription(
             "Certificate of the authority that signed registryCert and nodeControllerCert, as"

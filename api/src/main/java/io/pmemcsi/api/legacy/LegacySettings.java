@@ -63,8 +63,9 @@ public record LegacySettings(String name, DriverName driver, LegacyDeploymentSpe
     if (written != null) {
       return written;
     }
+    // no limit of CPU: it would stretch the start of a JVM to minutes
     return new ResourceRequirementsBuilder()
-        .addToLimits("cpu", new Quantity("100m"))
+        .addToRequests("cpu", new Quantity("100m"))
         .addToLimits("memory", new Quantity("250Mi"))
         .build();
   }
