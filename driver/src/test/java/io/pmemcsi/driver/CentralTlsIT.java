@@ -28,6 +28,7 @@ import io.pmemcsi.driver.registry.TcpEndpoint;
 import io.pmemcsi.driver.registry.TestPki;
 import io.pmemcsi.driver.registry.tls.TlsFiles;
 import io.pmemcsi.driver.state.DurableFiles;
+import io.pmemcsi.testbed.kubernetes.FreePorts;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -368,6 +369,24 @@ class CentralTlsIT {
             "ECDHE-ECDSA-AES128-GCM-SHA256",
             "ECDHE-ECDSA-AES256-GCM-SHA384",
             "ECDHE-ECDSA-CHACHA20-POLY1305");
+  }
+
+  /** Without this, an OpenSSL that lacks what is weak would find nothing anywhere. */
+  @Test
+  void theScanFindsWhatIsWeak() throws Exception {
+    TcpEndpoint endpoint = new TcpEndpoint("127.0.0.1", FreePorts.next());
+    Process server = TlsScan.startPermissive(endpoint, cluster.pki().files(PeerRole.REGISTRY));
+    try {
+      await()
+          .untilAsserted(
+              () ->
+                  assertThat(TlsScan.acceptedVersions(endpoint))
+                      .containsExactly("-tls1", "-tls1_1", "-tls1_2", "-tls1_3"));
+      assertThat(TlsScan.acceptedSuites(endpoint))
+          .contains("ECDHE-ECDSA-AES128-SHA", "ECDHE-ECDSA-AES128-GCM-SHA256");
+    } finally {
+      server.destroyForcibly().waitFor();
+    }
   }
 
   private static List<String> all() throws GeneralSecurityException {

@@ -1,6 +1,8 @@
 package io.pmemcsi.driver;
 
 import io.pmemcsi.driver.registry.TcpEndpoint;
+import io.pmemcsi.driver.registry.tls.TlsFiles;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -12,6 +14,29 @@ final class TlsScan {
   private static final List<String> VERSIONS = List.of("-tls1", "-tls1_1", "-tls1_2", "-tls1_3");
 
   private TlsScan() {}
+
+  /**
+   * Starts a server that accepts all that OpenSSL has: what a scan does not find there, it cannot.
+   */
+  static Process startPermissive(TcpEndpoint endpoint, TlsFiles files) throws IOException {
+    return new ProcessBuilder(
+            "openssl",
+            "s_server",
+            "-www",
+            "-accept",
+            endpoint.host() + ":" + endpoint.port(),
+            "-cert",
+            files.certificate().toString(),
+            "-key",
+            files.key().toString(),
+            "-min_protocol",
+            "TLSv1",
+            "-cipher",
+            "ALL:@SECLEVEL=0")
+        .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+        .redirectError(ProcessBuilder.Redirect.DISCARD)
+        .start();
+  }
 
   static List<String> acceptedVersions(TcpEndpoint endpoint) throws Exception {
     List<String> accepted = new ArrayList<>();

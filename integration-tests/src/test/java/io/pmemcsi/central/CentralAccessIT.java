@@ -189,19 +189,36 @@ class CentralAccessIT {
     assertEverythingWorks();
   }
 
-  @Test
-  void aNodeDoesNotRegisterWithAControllerThatShowsTheCertificateOfANode() throws IOException {
+  /** The certificate of a controller is what nodes expect of their clients. */
+  @ParameterizedTest
+  @EnumSource(Wrong.class)
+  void aNodeDoesNotRegisterWithAControllerThatShowsAWrongCertificate(Wrong wrong)
+      throws IOException {
+    String impostor = "impostor-" + wrong.name().toLowerCase(Locale.ROOT);
+    String node = "careful-" + wrong.name().toLowerCase(Locale.ROOT);
     int port = FreePorts.next();
-    cluster.startController("impostor", port, cluster.issue(NODE_ROLE));
-    cluster.startNode("careful", port, cluster.issue(NODE_ROLE));
+    cluster.startController(impostor, port, certificate(wrong, Server.NODE));
+    cluster.startNode(node, port, cluster.issue(NODE_ROLE));
 
     await()
         .atMost(START)
-        .untilAsserted(() -> assertThat(cluster.log("careful")).contains("Registration failed."));
-    assertThat(cluster.capacity("impostor", "careful")).isZero();
-    cluster.kill("careful");
-    cluster.kill("impostor");
+        .untilAsserted(
+            () ->
+                assertThat(cluster.log(node))
+                    .contains("Registration failed.")
+                    .contains(reason(wrong)));
+    assertThat(cluster.capacity(impostor, node)).isZero();
+    cluster.kill(node);
+    cluster.kill(impostor);
     assertEverythingWorks();
+  }
+
+  private static String reason(Wrong wrong) {
+    return switch (wrong) {
+      case AUTHORITY -> "unable to find valid certification path";
+      case DATE -> "NotAfter";
+      case ROLE -> "DNS name matching " + CONTROLLER_ROLE;
+    };
   }
 
   private long refusals(String process) throws IOException {

@@ -39,6 +39,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -163,6 +164,7 @@ class LegacyDeploymentIT extends SharedOperator {
 
     Instant later = Instant.now().plus(Duration.ofDays(300));
     Instant expires = status().certificateExpires();
+    List<Long> generations = generations();
     operator.stop();
     operator.withClock(Clock.offset(Clock.systemUTC(), Duration.ofDays(300))).start();
 
@@ -175,6 +177,16 @@ class LegacyDeploymentIT extends SharedOperator {
     assertThat(PeerCheck.of(newRegistry, node, later).broken()).isEmpty();
     assertThat(PeerCheck.of(registry, newNode, later).broken()).isEmpty();
     assertThat(PeerCheck.of(newRegistry, newNode, later).broken()).isEmpty();
+    assertThat(generations()).as("no pod is replaced").isEqualTo(generations);
+  }
+
+  private List<Long> generations() {
+    var apps = client.apps();
+    return Stream.of(
+            apps.statefulSets().inNamespace(sandbox.namespace()).withName(name + "-controller"),
+            apps.daemonSets().inNamespace(sandbox.namespace()).withName(name + "-node"))
+        .map(workload -> workload.get().getMetadata().getGeneration())
+        .toList();
   }
 
   @Test
