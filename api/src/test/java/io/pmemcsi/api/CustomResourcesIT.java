@@ -180,7 +180,7 @@ class CustomResourcesIT {
 
     JsonNode table = new RawApi(client).table(PmemCSIDeployment.class, "columns.example.com");
     assertThat(table.path("columnDefinitions").findValuesAsText("name"))
-        .containsExactly("Name", "DeviceMode", "NodeSelector", "Image", "Status", "Age");
+        .containsExactly("Name", "DeviceMode", "NodeSelector", "Image", "Status", "Age", "Reason");
     assertThat(table.at("/rows/0/cells"))
         .extracting(JsonNode::asText)
         .startsWith("columns.example.com", "lvm", "{\"storage\":\"pmem\"}", "driver:1", "Running");

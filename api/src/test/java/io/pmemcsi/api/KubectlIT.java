@@ -87,6 +87,7 @@ class KubectlIT {
     assertThat(applied.lines()).isNotEmpty().noneMatch(line -> line.contains("Warning"));
     assertThat(columns(run(cluster, "get", "pcd")))
         .containsExactly("NAME", "DEVICEMODE", "NODESELECTOR", "IMAGE", "STATUS", "AGE");
+    assertThat(columns(run(cluster, "get", "pcd", "-o", "wide"))).endsWith("AGE", "REASON");
     assertThat(columns(run(cluster, "get", "deployments.pmem-csi.intel.com")))
         .containsExactly("NAME", "DEVICEMODE", "NODESELECTOR", "IMAGE", "STATUS", "AGE");
     assertThat(columns(run(cluster, "get", namespace, "csidriverdeployments")))

@@ -57,11 +57,20 @@ final class ApiReference {
                 .filter(one -> one.priority() == 0)
                 .map(KindDetails.Column::name)
                 .toList()));
-    text.append(".\n\n");
+    text.append(wide(details)).append(".\n\n");
     for (String part : List.of("spec", "status")) {
       fields(part, schema.path("properties").path(part));
     }
     rules(schema);
+  }
+
+  private static String wide(KindDetails details) {
+    List<String> names =
+        details.columns().stream()
+            .filter(one -> one.priority() > 0)
+            .map(KindDetails.Column::name)
+            .toList();
+    return names.isEmpty() ? "" : ", with `-o wide` also " + String.join(", ", names);
   }
 
   private static String shortName(Class<?> kind) {

@@ -27,7 +27,8 @@ enum KindDetails {
           new Column("NodeSelector", "string", ".spec.nodeSelector", 0),
           new Column("Image", "string", ".spec.image", 0),
           new Column("Status", "string", ".status.phase", 0),
-          new Column("Age", "date", ".metadata.creationTimestamp", 0));
+          new Column("Age", "date", ".metadata.creationTimestamp", 0),
+          new Column("Reason", "string", ".status.reason", 1));
     }
 
     @Override
@@ -59,7 +60,8 @@ enum KindDetails {
           new Column("NodeSelector", "string", ".spec.nodeSelector", 0),
           new Column("Image", "string", ".spec.image", 0),
           new Column("Status", "string", ".status.phase", 0),
-          new Column("Age", "date", ".metadata.creationTimestamp", 0));
+          new Column("Age", "date", ".metadata.creationTimestamp", 0),
+          new Column("Reason", "string", ".status.reason", 1));
     }
 
     @Override
