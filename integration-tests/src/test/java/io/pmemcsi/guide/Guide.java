@@ -17,16 +17,17 @@ final class Guide {
   static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
 
   /**
-   * The pages whose commands are run on a node, in this order: the first one installs the driver,
-   * the last one removes it. All others have commands of {@link #ELSEWHERE} only.
+   * The pages whose commands are run on a node, in this order: the first one installs the driver
+   * and removes it, the second one installs it again, the last one removes it. All others have
+   * commands of {@link #ELSEWHERE} only.
    */
   static final List<String> ON_A_NODE =
       List.of(
           "README.md",
+          "docs/install.md",
           "docs/volumes.md",
           "docs/snapshots.md",
           "docs/status.md",
-          "docs/install.md",
           "docs/configure.md",
           "docs/operator.md",
           "docs/scheduling.md",
@@ -132,13 +133,25 @@ final class Guide {
         "no docker runs here; BundleIT checks the files of the bundle, which are all of its image");
     reasons.put(
         "docker ", "there is no image registry; the test imports the archive into the node");
+    String otherCluster = "another cluster; the test imports the archive into the node";
+    List.of("ctr ", "k3s ", "kind ", "minikube ").forEach(tool -> reasons.put(tool, otherCluster));
+    reasons.put("bin/csi-operator ", "RunningIT: not beside another operator");
+    reasons.put(
+        "kubectl delete pmemcsideployment", "ChartIT: of the chart, which is not installed");
     reasons.put("kubectl apply -f deploy/prerequisites", "InstallIT: not beside another operator");
     reasons.put("kubectl apply -f deploy/operator.yaml", "InstallIT: not beside another operator");
     reasons.put("kubectl apply -f deploy/kubernetes-", "InstallIT: not beside the operator");
     reasons.put("kubectl apply --kustomize", "KustomizeIT: the test bed's kubectl is too old");
     reasons.put("kubectl apply -f deploy/snapshots/", "the snapshot API is not installed here");
+    reasons.put("kubectl get volumesnapshot", "the snapshot API is not installed here");
+    reasons.put("velero ", "Velero is not installed here");
+    reasons.put("kubectl delete pod NAME-controller-0", "needs a node that is lost");
+    reasons.put("kubectl delete pvc CLAIM", "needs a volume whose node is lost");
     reasons.put("kubectl delete pv PV", "needs a volume whose node is lost");
-    reasons.put("kubectl patch pv PV", "needs a volume whose node is lost");
+    reasons.put("kubectl patch pv PV", "needs a volume without a node or a claim");
+    reasons.put(
+        "kubectl label --overwrite node NODE DRIVER/convert-raw-namespaces",
+        "MemoryWithoutLabelsIT converts raw namespaces in the virtual machine");
     String takeOver = "needs PMEM-CSI 0.7; LegacyDeploymentIT takes over the objects of one";
     reasons.put("kubectl scale deployment pmem-csi-operator", takeOver);
     reasons.put("kubectl delete statefulset", takeOver);

@@ -13,9 +13,12 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class GuideTest {
+
+  private static final String STATUS = "operator/src/main/java/io/pmemcsi/operator/tools/status";
 
   static List<Page> pages() {
     return Guide.pages();
@@ -52,15 +55,20 @@ class GuideTest {
   }
 
   /** Every field of the resource, with what it is good for. */
-  @Test
-  void configureHasEveryField() throws IOException {
+  @ParameterizedTest
+  @CsvSource({
+    "PmemCSIDeployment, docs/configure.md",
+    "CSIDriverDeployment, docs/driver-authors.md"
+  })
+  void everyFieldIsOnThePageOfSettings(String kind, String page) throws IOException {
     String api = Files.readString(Guide.ROOT.resolve("docs/api.md"));
-    String spec = api.substring(api.indexOf("## PmemCSIDeployment"), api.indexOf("### `status`"));
-    String page = Files.readString(Guide.ROOT.resolve("docs/configure.md"));
+    int start = api.indexOf("## %s\n".formatted(kind));
+    String spec = api.substring(start, api.indexOf("### `status`", start));
+    String settings = Files.readString(Guide.ROOT.resolve(page));
 
     assertThat(Pattern.compile("(?m)^\\| `(\\w+)`").matcher(spec).results().map(m -> m.group(1)))
         .hasSizeGreaterThan(50)
-        .allSatisfy(field -> assertThat(page).containsPattern("\\b%s\\b".formatted(field)));
+        .allSatisfy(field -> assertThat(settings).containsPattern("\\b%s\\b".formatted(field)));
   }
 
   @Test
@@ -86,26 +94,17 @@ class GuideTest {
         Page.read(Guide.ROOT, "docs/snapshots.md").blocks("yaml").stream()
             .map(block -> Serialization.unmarshal(block.text(), JsonNode.class))
             .toList();
-    List<JsonNode> files =
-        Stream.of(
-                "common/pmem-pvc-clone.yaml",
-                "snapshots/class.yaml",
-                "snapshots/snapshot.yaml",
-                "snapshots/restored-claim.yaml")
-            .map(Guide.ROOT.resolve("deploy")::resolve)
-            .map(GuideTest::yaml)
-            .toList();
-    JsonNode claim = yaml(Guide.ROOT.resolve("deploy/common/pmem-pvc-late-binding.yaml"));
+    JsonNode clone = yaml("common/pmem-pvc-clone.yaml");
+    JsonNode snapshot = yaml("snapshots/snapshot.yaml");
+    JsonNode restored = yaml("snapshots/restored-claim.yaml");
+    JsonNode claim = yaml("common/pmem-pvc-late-binding.yaml");
 
-    assertThat(objects).isEqualTo(files);
-    JsonNode clone = files.get(0);
-    JsonNode snapshot = files.get(2);
-    JsonNode restored = files.get(3);
+    assertThat(objects).containsExactly(clone, snapshot, restored);
     assertThat(clone.at("/spec/dataSource/name")).isEqualTo(claim.at("/metadata/name"));
     assertThat(snapshot.at("/spec/source/persistentVolumeClaimName"))
         .isEqualTo(claim.at("/metadata/name"));
     assertThat(snapshot.at("/spec/volumeSnapshotClassName"))
-        .isEqualTo(files.get(1).at("/metadata/name"));
+        .isEqualTo(yaml("snapshots/class.yaml").at("/metadata/name"));
     assertThat(restored.at("/spec/dataSource/name")).isEqualTo(snapshot.at("/metadata/name"));
     assertThat(List.of(clone, restored))
         .allSatisfy(
@@ -116,7 +115,8 @@ class GuideTest {
             });
   }
 
-  private static JsonNode yaml(Path file) {
+  private static JsonNode yaml(String name) {
+    Path file = Guide.ROOT.resolve("deploy").resolve(name);
     try {
       return Serialization.unmarshal(Files.readString(file), JsonNode.class);
     } catch (IOException e) {
@@ -127,7 +127,8 @@ class GuideTest {
   /** What users search for must be what the programs print. */
   @Test
   void messagesOfThePageAreInTheCode() throws IOException {
-    String code = code().replaceAll("\"\\s*\\+\\s*\"", "");
+    String code =
+        code("api", "base", "app", "operator", "driver", "controller").replace("\\\"", "\"");
     String page = Files.readString(Guide.ROOT.resolve("docs/troubleshooting.md"));
     List<String> messages =
         Pattern.compile("(?m)^(?:\\*\\*|\\| )(`[^\\n]*?`)[.,* ]")
@@ -145,16 +146,48 @@ class GuideTest {
         .allSatisfy(piece -> assertThat(code).contains(piece));
   }
 
-  private static String code() throws IOException {
+  /** What "pmem-csi status" prints is on its page, or on the page about problems. */
+  @Test
+  void sentencesOfTheStatusAreInThePages() throws IOException {
+    String pages =
+        (Files.readString(Guide.ROOT.resolve("docs/status.md"))
+                + Files.readString(Guide.ROOT.resolve("docs/troubleshooting.md")))
+            .replaceAll("\\s+", " ");
+    List<List<String>> sentences =
+        Pattern.compile("\"((?:[^\"\\\\\\n]|\\\\.)*)\"")
+            .matcher(text(Guide.ROOT.resolve(STATUS)))
+            .results()
+            .map(literal -> literal.group(1).split("%[sd]|[:(]", -1))
+            .map(pieces -> Stream.of(pieces).map(String::strip).filter(GuideTest::isText).toList())
+            .filter(pieces -> !pieces.isEmpty())
+            .toList();
+
+    assertThat(sentences)
+        .hasSizeGreaterThan(15)
+        .allSatisfy(pieces -> assertThat(pieces).anyMatch(pages::contains));
+  }
+
+  private static boolean isText(String piece) {
+    return piece.length() > 11 && piece.contains(" ");
+  }
+
+  private static String code(String... modules) throws IOException {
     var all = new StringBuilder();
-    for (String module : List.of("api", "base", "app", "operator", "driver", "controller")) {
-      try (Stream<Path> files = Files.walk(Guide.ROOT.resolve(module).resolve("src/main/java"))) {
-        for (Path file : (Iterable<Path>) files.filter(Files::isRegularFile)::iterator) {
-          all.append(Files.readString(file));
-        }
-      }
+    for (String module : modules) {
+      all.append(text(Guide.ROOT.resolve(module).resolve("src/main/java")));
     }
     return all.toString();
+  }
+
+  /** The files of a directory; texts that are written in several parts are put together. */
+  private static String text(Path directory) throws IOException {
+    var all = new StringBuilder();
+    try (Stream<Path> files = Files.walk(directory)) {
+      for (Path file : (Iterable<Path>) files.filter(Files::isRegularFile)::iterator) {
+        all.append(Files.readString(file));
+      }
+    }
+    return all.toString().replaceAll("\"\\s*\\+\\s*\"", "");
   }
 
   @Test
