@@ -9,6 +9,9 @@ import csi.v1.ListVolumesRequest;
 import csi.v1.VolumeCapability;
 import io.grpc.StatusRuntimeException;
 import io.pmemcsi.standin.DriverClient;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -19,6 +22,7 @@ import java.util.Random;
 final class Activity {
 
   private static final int MOST_VOLUMES = 7;
+  private static final long SMALL = 64L << 20;
 
   private final List<DriverClient> drivers;
   private final List<Deque<String>> volumes = new ArrayList<>();
@@ -52,6 +56,12 @@ final class Activity {
     for (int calls = 1 + random.nextInt(2); calls > 0; calls--) {
       refused(drivers.get(random.nextInt(drivers.size())).controller());
     }
+  }
+
+  /** Creates a volume and removes its file: the audit reports the volume as abnormal. */
+  void loseVolume(Path devices) throws IOException {
+    String volume = create(drivers.getFirst().controller(), SMALL);
+    Files.delete(devices.resolve(volume + ".img"));
   }
 
   private String create(ControllerBlockingStub driver, long size) {
