@@ -143,7 +143,13 @@ class CrashIT {
                             .setSnapshotId(SNAPSHOT_ID))));
   }
 
-  /** A snapshot of a mounted volume, restored while that one is in use. */
+  /** The filesystem of a copy that is twice as large as its source. */
+  private static void assertExpanded(Scratch scratch, long mib) {
+    assertThat(at(scratch, TARGET).toFile().getTotalSpace())
+        .isGreaterThan(at(scratch, STAGING).toFile().getTotalSpace() + mib * MIB * 3 / 4);
+  }
+
+  /** A snapshot of a mounted volume, restored to a larger one while that one is in use. */
   private static List<Step> copied(String type, long mib) {
     return List.of(
         (csi, s) -> csi.stage(volume(csi, Map.of(), mib), at(s, STAGING), mount(type)),
@@ -151,11 +157,12 @@ class CrashIT {
         (csi, _) -> snapshot(csi),
         // hangs if the filesystem is still frozen
         (_, s) -> Files.writeString(at(s, STAGING).resolve("data"), "changed"),
-        (csi, _) -> restored(csi, mib),
-        (csi, s) -> csi.stage(restored(csi, mib), at(s, TARGET), mount(type)),
+        (csi, _) -> restored(csi, 2 * mib),
+        (csi, s) -> csi.stage(restored(csi, 2 * mib), at(s, TARGET), mount(type)),
+        (_, s) -> assertExpanded(s, mib),
         (_, s) -> assertThat(at(s, TARGET).resolve("data")).hasContent("precious"),
         (_, s) -> assertThat(at(s, STAGING).resolve("data")).hasContent("changed"),
-        (csi, s) -> csi.unstage(restored(csi, mib).getVolumeId(), at(s, TARGET)),
+        (csi, s) -> csi.unstage(restored(csi, 2 * mib).getVolumeId(), at(s, TARGET)),
         (csi, _) -> csi.deleteByName("pvc-restored"),
         (csi, _) -> csi.deleteSnapshot(SNAPSHOT_ID),
         (csi, s) -> csi.unstage(volume(csi, Map.of(), mib).getVolumeId(), at(s, STAGING)),
@@ -165,7 +172,7 @@ class CrashIT {
 
   private static Volume cloned(Calls csi) {
     return csi.create(
-        Calls.request("pvc-clone", 16 * MIB)
+        Calls.request("pvc-clone", 32 * MIB)
             .setVolumeContentSource(
                 VolumeContentSource.newBuilder()
                     .setVolume(
@@ -173,7 +180,7 @@ class CrashIT {
                             .setVolumeId(VolumeId.fromName("pvc-crash").value()))));
   }
 
-  /** A clone of a mounted volume. */
+  /** A clone of a mounted volume, larger than that one. */
   private static List<Step> cloned() {
     return List.of(
         (csi, s) -> csi.stage(volume(csi, Map.of()), at(s, STAGING), mount("ext4")),
@@ -182,6 +189,7 @@ class CrashIT {
         // hangs if the filesystem is still frozen
         (_, s) -> Files.writeString(at(s, STAGING).resolve("data"), "changed"),
         (csi, s) -> csi.stage(cloned(csi), at(s, TARGET), mount("ext4")),
+        (_, s) -> assertExpanded(s, 16),
         (_, s) -> assertThat(at(s, TARGET).resolve("data")).hasContent("precious"),
         (csi, s) -> csi.unstage(cloned(csi).getVolumeId(), at(s, TARGET)),
         (csi, _) -> csi.deleteByName("pvc-clone"),

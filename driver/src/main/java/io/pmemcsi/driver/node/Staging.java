@@ -6,8 +6,6 @@ import io.pmemcsi.driver.linux.Timeouts;
 import io.pmemcsi.driver.linux.block.DeviceNumber;
 import io.pmemcsi.driver.linux.exec.Command;
 import io.pmemcsi.driver.linux.exec.CommandRunner;
-import io.pmemcsi.driver.linux.mount.FilesystemType;
-import io.pmemcsi.driver.linux.mount.MountOptions;
 import io.pmemcsi.driver.volume.Origin;
 import io.pmemcsi.driver.volume.VolumeException;
 import io.pmemcsi.driver.volume.VolumeRecord;
@@ -74,6 +72,8 @@ public final class Staging {
   private void stage(VolumeRecord volume, Device device, Path staging, Access.Mount mount) {
     if (mounts.isMounted(volume, device, staging, mount, false)) {
       mounts.finish(staging);
+      // an earlier call may have stopped between mounting and expanding
+      expandCopy(volume, device, staging);
       return;
     }
     VolumeMounts.refuseImpossibleDax(volume, mount);
@@ -81,7 +81,7 @@ public final class Staging {
     Formatter.Result formatted = formatter.ensure(volume, device, mount.type());
     MountPoints.createDirectory(staging);
     mounts.mount(volume, device, staging, formatted.type(), mount.flags());
-    expandCopy(volume, device, formatted.type(), staging, mount);
+    expandCopy(volume, device, staging);
     LOG.atInfo()
         .addKeyValue("volume", volume.id())
         .addKeyValue("path", staging)
@@ -89,11 +89,12 @@ public final class Staging {
   }
 
   /** A copy may be larger than its source, whose filesystem it has. */
-  private void expandCopy(
-      VolumeRecord volume, Device device, FilesystemType type, Path staging, Access.Mount mount) {
-    if (!(volume.origin() instanceof Origin.Blank)
-        && !MountOptions.of(mount.flags()).isReadOnly()) {
-      runner.run(Command.of(type.expand(device.path(), staging)).within(Timeouts.WHOLE_DEVICE));
+  private void expandCopy(VolumeRecord volume, Device device, Path staging) {
+    if (!(volume.origin() instanceof Origin.Blank)) {
+      mounts
+          .writableType(staging)
+          .map(type -> Command.of(type.expand(device.path(), staging)))
+          .ifPresent(command -> runner.run(command.within(Timeouts.WHOLE_DEVICE)));
     }
   }
 

@@ -95,12 +95,16 @@ public final class VolumeMounts {
 
   /** Does what a call that has died may have left out after mounting. */
   void finish(Path target) {
-    mounts
+    writableType(target).ifPresent(type -> tune(type, target));
+  }
+
+  /** The filesystem that is mounted at a path, unless it is mounted read-only. */
+  Optional<FilesystemType> writableType(Path target) {
+    return mounts
         .table()
         .at(target)
         .filter(mount -> !mount.isReadOnly())
-        .flatMap(mount -> FilesystemType.parse(mount.type()))
-        .ifPresent(type -> tune(type, target));
+        .flatMap(mount -> FilesystemType.parse(mount.type()));
   }
 
   /** Whether the filesystem on a device is mounted at a path. */
