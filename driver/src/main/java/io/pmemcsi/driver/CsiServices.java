@@ -60,7 +60,8 @@ final class CsiServices {
       BindableService identity,
       BindableService controller,
       BindableService node,
-      VolumeDeleter deleter) {
+      VolumeDeleter deleter,
+      ContentCopier copier) {
 
     List<BindableService> all() {
       return List.of(identity, controller, node);
@@ -127,6 +128,7 @@ final class CsiServices {
             new Statistics(volumes, users, mounts, kata, new HealthProbe(runner)),
             new Expansion(volumes, expander, users, runner),
             expandable),
-        deleter);
+        deleter,
+        copier);
   }
 }

@@ -30,6 +30,7 @@ import io.pmemcsi.driver.state.StateLock;
 import io.pmemcsi.driver.volume.Quantity;
 import io.pmemcsi.driver.volume.VolumeRecord;
 import io.pmemcsi.driver.volume.operations.AbandonedCreations;
+import io.pmemcsi.driver.volume.operations.ContentCopier;
 import io.pmemcsi.driver.volume.operations.VolumeLocks;
 import io.pmemcsi.driver.volume.operations.Volumes;
 import io.pmemcsi.driver.volume.store.Ledger;
@@ -51,6 +52,7 @@ public final class NodeDriver implements AutoCloseable {
   private final Optional<HttpEndpoint> http;
   private final Optional<NodeProvisioning> central;
   private final PeriodicAudit periodicAudit;
+  private final ContentCopier copier;
   private final AuditReport startAudit;
 
   private NodeDriver(
@@ -59,12 +61,14 @@ public final class NodeDriver implements AutoCloseable {
       Optional<HttpEndpoint> http,
       Optional<NodeProvisioning> central,
       PeriodicAudit periodicAudit,
+      ContentCopier copier,
       AuditReport startAudit) {
     this.lock = lock;
     this.server = server;
     this.http = http;
     this.central = central;
     this.periodicAudit = periodicAudit;
+    this.copier = copier;
     this.startAudit = startAudit;
   }
 
@@ -173,7 +177,7 @@ public final class NodeDriver implements AutoCloseable {
     }
     logReady(devices.capacity());
     periodicAudit.start();
-    return new NodeDriver(lock, server, http, central, periodicAudit, audit);
+    return new NodeDriver(lock, server, http, central, periodicAudit, services.copier(), audit);
   }
 
   /** Devices of earlier releases do not say which driver they belong to. */
@@ -255,9 +259,13 @@ public final class NodeDriver implements AutoCloseable {
     periodicAudit.runAt(System.nanoTime() + time.toNanos());
   }
 
-  /** Waits for in-flight calls and stops listening. Volumes stay as they are. */
+  /**
+   * Waits for in-flight calls and stops listening. Volumes stay as they are; a copy is interrupted,
+   * so that its source does not stay frozen.
+   */
   @Override
   public void close() {
+    copier.stop();
     periodicAudit.close();
     central.ifPresent(NodeProvisioning::close);
     server.close();

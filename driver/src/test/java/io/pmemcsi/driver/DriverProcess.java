@@ -3,15 +3,15 @@ package io.pmemcsi.driver;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 
-/** The driver as a process that can be killed. */
+/** The driver as a process that can be killed, and that closes when it is stopped. */
 final class DriverProcess {
 
   private DriverProcess() {}
 
   public static void main(String[] args) throws InterruptedException {
-    try (NodeDriver _ = NodeDriver.start(FileModeDriver.settings(Path.of(args[0])))) {
-      System.out.println("ready");
-      new CountDownLatch(1).await();
-    }
+    NodeDriver driver = NodeDriver.start(FileModeDriver.settings(Path.of(args[0])));
+    Runtime.getRuntime().addShutdownHook(new Thread(driver::close));
+    System.out.println("ready");
+    new CountDownLatch(1).await();
   }
 }

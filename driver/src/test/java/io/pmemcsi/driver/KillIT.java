@@ -2,23 +2,33 @@ package io.pmemcsi.driver;
 
 import static io.pmemcsi.driver.Calls.MIB;
 import static io.pmemcsi.driver.Calls.mount;
+import static io.pmemcsi.driver.CsiAssert.assertThatCall;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import csi.v1.Volume;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.pmemcsi.driver.device.VolumeId;
+import io.pmemcsi.driver.linux.mount.KernelMounts;
+import io.pmemcsi.driver.state.StateDirectory;
+import io.pmemcsi.driver.volume.VolumeState;
+import io.pmemcsi.driver.volume.store.Ledger;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A sample of what {@link CrashIT} enumerates, with a real process and a real kill -9. */
+/**
+ * A sample of what {@link CrashIT} enumerates, with a real process and a real kill -9; and what the
+ * process does when it is asked to end.
+ */
 @Timeout(600)
 class KillIT {
 
@@ -60,6 +70,58 @@ class KillIT {
       Files.deleteIfExists(scratch.pod("staging"));
       scratch.assertNothingLeft();
       assertThat(interrupted).as("interrupted calls").isEqualTo(KILLS);
+    }
+  }
+
+  /** Pods that write to a filesystem that stays frozen hang. */
+  @Test
+  void aDriverThatIsStoppedDuringACopyThawsTheSourceAndEnds() throws Exception {
+    try (scratch) {
+      Path staging = scratch.pod("staging");
+      String snapshot = VolumeId.fromName("snapshot/snap-stop").value();
+      Process stopped = start();
+      Volume volume;
+      try (FileModeDriver driver = FileModeDriver.elsewhere(scratch.directory())) {
+        Calls csi = new Calls(driver);
+        volume = csi.create("pvc-stop", 8192 * MIB);
+        csi.stage(volume, staging, mount("ext4"));
+        Path frozen =
+            StateDirectory.Part.PENDING_FREEZES.in(scratch.state()).resolve(volume.getVolumeId());
+        Thread stop =
+            Thread.ofVirtual()
+                .start(
+                    () -> {
+                      await().until(() -> Files.exists(frozen));
+                      stopped.destroy();
+                    });
+        assertThatCall(() -> csi.snapshot("snap-stop", volume.getVolumeId()))
+            .fails(Status.Code.ABORTED, "the driver was stopped while it copied");
+        stop.join();
+        assertThat(stopped.waitFor(10, TimeUnit.SECONDS)).as("ended").isTrue();
+        assertThat(frozen).doesNotExist();
+      } finally {
+        stopped.destroyForcibly().onExit().join();
+      }
+      KernelMounts kernel = new KernelMounts();
+      assertThat(kernel.freeze(staging)).as("was not frozen").isTrue();
+      kernel.thaw(staging);
+      assertThat(
+              Ledger.openForReading(scratch.state())
+                  .find(new VolumeId(snapshot))
+                  .orElseThrow()
+                  .state())
+          .isInstanceOf(VolumeState.Creating.class);
+      Process next = start();
+      try (FileModeDriver driver = FileModeDriver.elsewhere(scratch.directory())) {
+        Calls csi = new Calls(driver);
+        csi.deleteSnapshot(snapshot);
+        csi.unstage(volume.getVolumeId(), staging);
+        csi.delete(volume.getVolumeId());
+      } finally {
+        next.destroyForcibly().onExit().join();
+      }
+      Files.deleteIfExists(staging);
+      scratch.assertNothingLeft();
     }
   }
 

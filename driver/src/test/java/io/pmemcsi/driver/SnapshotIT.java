@@ -6,7 +6,11 @@ import static io.pmemcsi.driver.Calls.cloned;
 import static io.pmemcsi.driver.Calls.mount;
 import static io.pmemcsi.driver.Calls.request;
 import static io.pmemcsi.driver.CsiAssert.assertThatCall;
+import static java.nio.file.StandardOpenOption.CREATE;
+import static java.nio.file.StandardOpenOption.SYNC;
+import static java.nio.file.StandardOpenOption.WRITE;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import csi.v1.CreateVolumeRequest;
 import csi.v1.Snapshot;
@@ -25,13 +29,19 @@ import io.pmemcsi.driver.state.StateFiles;
 import io.pmemcsi.driver.volume.VolumeState;
 import io.pmemcsi.driver.volume.store.Ledger;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiPredicate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -251,6 +261,91 @@ class SnapshotIT extends DriverPerTest {
     csi.deleteSnapshot(snapshot);
     delete(volume);
     scratch.assertNothingLeft();
+  }
+
+  @Test
+  void aFilesystemThatCannotBeThawedDoesNotPreventAStart() throws IOException {
+    Volume volume = csi.create("pvc", 16 * MIB);
+    Path source = staged(volume, "ext4");
+    driver.close();
+    Path records = StateDirectory.Part.PENDING_FREEZES.in(scratch.state());
+    Path record = Files.createFile(Files.createDirectories(records).resolve(volume.getVolumeId()));
+    KernelMounts kernel = new KernelMounts();
+    assertThat(kernel.freeze(source)).isTrue();
+    try {
+      startWith(
+          new DurableFiles(),
+          failing(MountCalls.class, kernel, (method, _) -> method.equals("thaw")));
+      assertThat(record).exists();
+      assertThat(kernel.freeze(source)).as("not frozen by this test").isFalse();
+
+      restart();
+
+      assertThat(record).doesNotExist();
+      assertThat(kernel.freeze(source)).as("was thawed").isTrue();
+    } finally {
+      kernel.thaw(source);
+    }
+    delete(volume);
+    scratch.assertNothingLeft();
+  }
+
+  /** Each number is written to the first file, durably, before it is written to the second one. */
+  @ParameterizedTest
+  @CsvSource({"ext4, 256", "xfs, 320"})
+  void aCopyIsConsistentWhileTheVolumeIsWrittenTo(String type, long mib) throws Exception {
+    Volume volume = csi.create("pvc", mib * MIB);
+    Path source = staged(volume, type);
+    AtomicBoolean stop = new AtomicBoolean();
+    AtomicLong written = new AtomicLong();
+    CompletableFuture<Void> writer;
+    try (FileChannel first = FileChannel.open(source.resolve("first"), CREATE, WRITE);
+        FileChannel second = FileChannel.open(source.resolve("second"), CREATE, WRITE)) {
+      write(first, 0);
+      // far from each other, so that they are copied at different times
+      Files.write(source.resolve("between"), new byte[(int) (64 * MIB)], CREATE, WRITE, SYNC);
+      write(second, 0);
+      writer =
+          CompletableFuture.runAsync(
+              () -> {
+                for (long number = 1; !stop.get(); number++) {
+                  write(first, number);
+                  write(second, number);
+                  written.set(number);
+                }
+              });
+      await().until(() -> written.get() > 10);
+      Snapshot snapshot = csi.snapshot("snap", volume.getVolumeId());
+      long after = written.get();
+      await().until(() -> written.get() > after);
+      stop.set(true);
+      writer.join();
+
+      Volume copy = csi.create(restored("copy", mib * MIB, snapshot));
+      Path restored = staged(copy, type);
+      long inFirst = number(restored.resolve("first"));
+      assertThat(inFirst).isBetween(11L, after + 1);
+      assertThat(number(restored.resolve("second"))).isBetween(inFirst - 1, inFirst);
+      delete(copy);
+      csi.deleteSnapshot(snapshot.getSnapshotId());
+    } finally {
+      stop.set(true);
+    }
+    delete(volume);
+    scratch.assertNothingLeft();
+  }
+
+  private static void write(FileChannel file, long number) {
+    try {
+      file.write(ByteBuffer.allocate(Long.BYTES).putLong(number).flip(), 0);
+      file.force(false);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static long number(Path file) throws IOException {
+    return ByteBuffer.wrap(Files.readAllBytes(file)).getLong();
   }
 
   private void startWith(StateFiles files, MountCalls mounts) {

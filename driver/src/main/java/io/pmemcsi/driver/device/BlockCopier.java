@@ -4,11 +4,14 @@ import static java.nio.file.StandardOpenOption.READ;
 import static java.nio.file.StandardOpenOption.WRITE;
 
 import io.pmemcsi.driver.linux.block.BlockDevices;
+import io.pmemcsi.driver.linux.exec.Cancellation;
+import io.pmemcsi.driver.linux.exec.ToolFailedException;
 import io.pmemcsi.driver.linux.libc.Blocking;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.time.Duration;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,18 +28,19 @@ public final class BlockCopier {
   private BlockCopier() {}
 
   /**
-   * Copies; durable on return.
+   * Copies; durable on return. Stops between two pieces where the call is cancelled.
    *
    * @param blank whether the target holds zeros only, so that zeros need not be written
    */
   public static void copy(Device from, Device to, boolean blank) throws IOException {
+    Optional<Cancellation> call = Cancellation.current();
     // on a thread of its own: reading and writing would keep a carrier of virtual threads busy
     Blocking.call(
         () -> {
           long direct = from.sizeBytes() - from.sizeBytes() % ALIGNMENT;
           try (FileChannel in = FileChannel.open(from.path(), READ, BlockDevices.DIRECT);
               FileChannel out = FileChannel.open(to.path(), WRITE, BlockDevices.DIRECT)) {
-            copy(from, in, out, direct, blank);
+            copy(from, in, out, direct, blank, call);
           }
           try (FileChannel in = FileChannel.open(from.path(), READ);
               FileChannel out = FileChannel.open(to.path(), WRITE)) {
@@ -48,12 +52,21 @@ public final class BlockCopier {
         });
   }
 
-  private static void copy(Device from, FileChannel in, FileChannel out, long bytes, boolean blank)
+  private static void copy(
+      Device from,
+      FileChannel in,
+      FileChannel out,
+      long bytes,
+      boolean blank,
+      Optional<Cancellation> call)
       throws IOException {
     ByteBuffer buffer = ByteBuffer.allocateDirect(PIECE + ALIGNMENT).alignedSlice(ALIGNMENT);
     long lastReport = System.nanoTime();
     long done = 0;
     while (done < bytes) {
+      if (call.map(Cancellation::isCancelled).orElse(false)) {
+        throw ToolFailedException.cancelled("copy %s after %d bytes".formatted(from.path(), done));
+      }
       buffer.clear().limit((int) Math.min(PIECE, bytes - done));
       int read = in.read(buffer, done);
       if (read <= 0) {

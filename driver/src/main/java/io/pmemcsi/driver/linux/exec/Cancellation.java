@@ -28,6 +28,11 @@ public final class Cancellation {
     ScopedValue.where(CURRENT, this).run(work);
   }
 
+  /** The same for work with a result. */
+  public <T> T serve(Supplier<T> work) {
+    return ScopedValue.where(CURRENT, this).call(work::get);
+  }
+
   /** Runs work that has to be finished even if the call is cancelled. */
   public static void uncancellable(Runnable work) {
     new Cancellation().serve(work);
@@ -35,7 +40,7 @@ public final class Cancellation {
 
   /** The same for work with a result. */
   public static <T> T uncancellable(Supplier<T> work) {
-    return ScopedValue.where(CURRENT, new Cancellation()).call(work::get);
+    return new Cancellation().serve(work);
   }
 
   /** Kills the commands that run and keeps others from starting. */

@@ -12,6 +12,7 @@ import io.pmemcsi.driver.linux.block.Signatures.Found;
 import io.pmemcsi.driver.linux.exec.Cancellation;
 import io.pmemcsi.driver.linux.exec.Command;
 import io.pmemcsi.driver.linux.exec.CommandRunner;
+import io.pmemcsi.driver.linux.exec.ToolFailedException;
 import io.pmemcsi.driver.linux.mount.FilesystemType;
 import io.pmemcsi.driver.linux.mount.MountEntry;
 import io.pmemcsi.driver.linux.mount.Mounts;
@@ -46,6 +47,7 @@ public final class ContentCopier {
   private final Mounts mounts;
   private final CommandRunner runner;
   private final PendingFreezes freezes;
+  private final Cancellation stop = new Cancellation();
 
   public ContentCopier(
       Volumes volumes,
@@ -64,18 +66,35 @@ public final class ContentCopier {
 
   /**
    * Thaws filesystems that a driver which was killed during a copy has left frozen; for the start
-   * of the driver, because pods that write to them hang.
+   * of the driver, because pods that write to them hang. One that cannot be thawed does not keep
+   * the driver from serving the others.
    */
   public void thawInterrupted() {
     for (VolumeId id : freezes.recorded()) {
-      volumes
-          .find(id)
-          .flatMap(volumes::device)
-          .map(this::filesystems)
-          .flatMap(found -> found.stream().findFirst())
-          .ifPresent(mount -> mounts.thaw(mount.mountPoint()));
-      freezes.remove(id);
+      try {
+        volumes
+            .find(id)
+            .flatMap(volumes::device)
+            .map(this::filesystems)
+            .flatMap(found -> found.stream().findFirst())
+            .ifPresent(mount -> mounts.thaw(mount.mountPoint()));
+        freezes.remove(id);
+      } catch (RuntimeException e) {
+        LOG.atWarn()
+            .addKeyValue("volume", id)
+            .addKeyValue("error", e.getMessage())
+            .log(
+                "A filesystem that a killed driver froze was not thawed, the next start tries it.");
+      }
     }
+  }
+
+  /**
+   * Stops all copies, for the end of the driver: killed in the middle of one it would leave the
+   * filesystem of the source frozen.
+   */
+  public void stop() {
+    stop.cancel();
   }
 
   /**
@@ -90,13 +109,7 @@ public final class ContentCopier {
       return VolumeState.Blank.wiped();
     }
     long begin = System.nanoTime();
-    // a caller that gives up after some minutes calls again and finds a finished copy
-    VolumeState state =
-        Cancellation.uncancellable(
-            () -> {
-              copyFrozen(source, device, target, manager);
-              return withOwnUuid(source, target);
-            });
+    VolumeState state = copy(source, device, target, manager);
     LOG.atInfo()
         .addKeyValue("volume", source.id())
         .addKeyValue("copy", target.id())
@@ -104,6 +117,24 @@ public final class ContentCopier {
         .addKeyValue("millis", (System.nanoTime() - begin) / 1_000_000)
         .log("Volume copied.");
     return state;
+  }
+
+  /** A caller that gives up after some minutes calls again and finds a finished copy. */
+  private VolumeState copy(
+      VolumeRecord source, Device device, Device target, DeviceManager manager) {
+    try {
+      return stop.serve(
+          () -> {
+            copyFrozen(source, device, target, manager);
+            return withOwnUuid(source, target);
+          });
+    } catch (ToolFailedException e) {
+      if (e.reason() != ToolFailedException.Reason.CANCELLED) {
+        throw e;
+      }
+      throw new VolumeException.Unfinished(
+          "the driver was stopped while it copied volume %s, call again".formatted(source.id()));
+    }
   }
 
   private void copyFrozen(

@@ -193,6 +193,9 @@ public final class VolumeCreator {
       // created by another program between check and command: the driver does not own it
       ledger.remove(volume.id());
       throw e;
+    } catch (VolumeException.Unfinished e) {
+      // the next call resumes; undoing it may take as long as what was interrupted
+      throw e;
     } catch (RuntimeException e) {
       rollBack(volume, created, e);
       throw e;
