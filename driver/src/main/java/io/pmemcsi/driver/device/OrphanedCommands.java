@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -90,7 +91,13 @@ public record OrphanedCommands(Path processes) {
 
   /** Whether a process has this argument. */
   public boolean isRunningWith(String option) {
-    return list(all -> all.anyMatch(process -> arguments(process).contains(option)));
+    return argument(option::equals).isPresent();
+  }
+
+  /** An argument of a process that fulfils a condition, if one does. */
+  public Optional<String> argument(Predicate<String> condition) {
+    return list(
+        all -> all.flatMap(process -> arguments(process).stream()).filter(condition).findFirst());
   }
 
   private <T> T list(Function<Stream<Path>, T> search) {

@@ -104,10 +104,12 @@ public final class GroupSetup {
         refuseWhileCreating();
       }
       Map<Path, UUID> wiped = new LinkedHashMap<>();
-      List<Region> regions =
-          pmemPercentage > 0
-              ? extended(cleaned(ndctl.regions(), wiped), pmemPercentage, wiped)
-              : ndctl.regions();
+      List<Region> regions = ndctl.regions();
+      if (pmemPercentage > 0) {
+        ndctl.refuseOrphans(
+            regions.stream().flatMap(region -> namespacesForGroup(region).stream()).toList());
+        regions = extended(cleaned(regions, wiped), pmemPercentage, wiped);
+      }
       if (regions.isEmpty()) {
         return new Prepared(List.of(), 0, Map.of());
       }

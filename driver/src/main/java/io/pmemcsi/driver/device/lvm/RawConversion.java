@@ -41,10 +41,14 @@ public final class RawConversion {
   public int convert() {
     try {
       int converted = 0;
-      for (Region region : ndctl.regions()) {
-        if (region.isUsable()) {
-          converted += convert(region);
-        }
+      List<Region> usable = ndctl.regions().stream().filter(Region::isUsable).toList();
+      ndctl.refuseOrphans(
+          usable.stream()
+              .flatMap(region -> region.namespaces().stream())
+              .filter(n -> n.mode() == NamespaceMode.RAW || n.name().isEmpty())
+              .toList());
+      for (Region region : usable) {
+        converted += convert(region);
       }
       requireSomethingToUse();
       return converted;

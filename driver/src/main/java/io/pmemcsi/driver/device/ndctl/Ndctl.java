@@ -1,5 +1,6 @@
 package io.pmemcsi.driver.device.ndctl;
 
+import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.driver.device.DeviceException;
 import io.pmemcsi.driver.device.OrphanedCommands;
 import io.pmemcsi.driver.linux.Timeouts;
@@ -10,6 +11,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.stream.Stream;
 
 /** ndctl, which creates and removes namespaces. */
 public final class Ndctl {
@@ -21,19 +23,33 @@ public final class Ndctl {
   /** Names a namespace by a device name that the kernel reuses. */
   private static final String DESTROY = "destroy-namespace";
 
+  /** Names the namespace that is to be converted in the same way. */
+  private static final String RECONFIG = "--reconfig=";
+
   private final CommandRunner runner;
   private final NamespaceAttributes attributes;
   private final OrphanedCommands commands;
+  private final Runnable writableSys;
 
   public Ndctl(CommandRunner runner) {
-    this(runner, NamespaceAttributes.SYSFS, OrphanedCommands.HERE);
+    this(
+        runner, NamespaceAttributes.SYSFS, OrphanedCommands.HERE, () -> WritableSys.ensure(runner));
   }
 
-  /** The same for trees of attributes and of processes elsewhere. */
-  public Ndctl(CommandRunner runner, NamespaceAttributes attributes, OrphanedCommands commands) {
+  /**
+   * The same for trees of attributes and of processes elsewhere.
+   *
+   * @param writableSys ensures, before each change, that ndctl can write to /sys
+   */
+  public Ndctl(
+      CommandRunner runner,
+      NamespaceAttributes attributes,
+      OrphanedCommands commands,
+      Runnable writableSys) {
     this.runner = runner;
     this.attributes = attributes;
     this.commands = commands;
+    this.writableSys = writableSys;
   }
 
   /** All regions of this node with all namespaces, in the order of their numbers. */
@@ -75,7 +91,37 @@ public final class Ndctl {
           case RAW, OTHER -> throw new IllegalArgumentException("volumes are never " + mode);
         });
     command.add(uuidOption(uuid));
-    runner.run(Command.of(command).within(Timeouts.NAMESPACE));
+    change(Command.of(command).within(Timeouts.NAMESPACE));
+  }
+
+  /** The first memory of a node may have appeared after the start of the driver. */
+  private void change(Command command) {
+    try {
+      writableSys.run();
+    } catch (FatalException e) {
+      throw new DeviceException.ToolFailed("change namespaces", e);
+    }
+    runner.run(command);
+  }
+
+  /**
+   * Throws while a command of a killed start or conversion may still change one of these
+   * namespaces, or convert any: it would destroy what is put on them from now on.
+   */
+  public void refuseOrphans(List<Namespace> namespaces) {
+    Stream.concat(
+            commands.argument(argument -> argument.startsWith(RECONFIG + "namespace")).stream(),
+            namespaces.stream()
+                .flatMap(namespace -> namespace.blockDevice().stream())
+                .flatMap(
+                    device -> commands.writerOf(device).map(tool -> tool + " " + device).stream()))
+        .findFirst()
+        .ifPresent(
+            orphan -> {
+              throw new FatalException(
+                  "a command of a killed start or conversion (%s) still runs and may change a namespace: try again when it has ended"
+                      .formatted(orphan));
+            });
   }
 
   /** The argument of ndctl that sets the UUID of a new namespace. */
@@ -88,7 +134,7 @@ public final class Ndctl {
    * that need this have no labels to keep it in.
    */
   public void convertRaw(Region region, Namespace namespace) {
-    runner.run(
+    change(
         Command.of(
                 "ndctl",
                 "create-namespace",
@@ -96,7 +142,7 @@ public final class Ndctl {
                 "--mode=fsdax",
                 "--bus=" + region.bus(),
                 "--region=" + region.device(),
-                "--reconfig=" + namespace.device())
+                RECONFIG + namespace.device())
             .within(Timeouts.NAMESPACE));
   }
 
@@ -107,7 +153,7 @@ public final class Ndctl {
 
   /** Enables a namespace, which creates its block device. */
   public void enable(Namespace namespace) {
-    runner.run(Command.of("ndctl", "enable-namespace", namespace.device()));
+    change(Command.of("ndctl", "enable-namespace", namespace.device()));
   }
 
   /** Removes a namespace, but only if the one of that device name still is the expected one. */
@@ -117,6 +163,6 @@ public final class Ndctl {
           "remove namespace " + namespace.device(),
           new IllegalStateException("it is not named \"%s\"".formatted(namespace.name())));
     }
-    runner.run(Command.of("ndctl", DESTROY, "--force", namespace.device()));
+    change(Command.of("ndctl", DESTROY, "--force", namespace.device()));
   }
 }

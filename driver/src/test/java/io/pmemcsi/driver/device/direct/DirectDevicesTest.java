@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.groups.Tuple.tuple;
 
+import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.base.names.DriverName;
 import io.pmemcsi.driver.device.AccessModel;
 import io.pmemcsi.driver.device.Capacity;
@@ -47,7 +48,7 @@ class DirectDevicesTest {
     tools.respond("ndctl list", recorded("ndctl/fragmented.json"));
     DirectDevices here =
         new DirectDevices(
-            new Ndctl(tools, new NamespaceAttributes(sysfs), OrphanedCommands.HERE),
+            new Ndctl(tools, new NamespaceAttributes(sysfs), OrphanedCommands.HERE, () -> {}),
             DRIVER,
             new Eraser((_, _, _) -> {}));
     Path uuid = Files.createDirectory(sysfs.resolve("namespace0.0")).resolve("uuid");
@@ -73,7 +74,7 @@ class DirectDevicesTest {
     tools.respond("ndctl list", recorded("ndctl/fragmented.json"));
     DirectDevices here =
         new DirectDevices(
-            new Ndctl(tools, NamespaceAttributes.SYSFS, new OrphanedCommands(processes)),
+            new Ndctl(tools, NamespaceAttributes.SYSFS, new OrphanedCommands(processes), () -> {}),
             DRIVER,
             new Eraser((_, _, _) -> {}));
     Path orphan = Files.createDirectory(processes.resolve("17"));
@@ -86,6 +87,28 @@ class DirectDevicesTest {
     assertThat(tools.changes()).isEmpty();
   }
 
+  /** The first region may have appeared after the start, when a read-only /sys was accepted. */
+  @Test
+  void aNamespaceIsCreatedOnlyThroughAWritableSys() {
+    tools.respond("ndctl list", recorded("ndctl/fragmented.json"));
+    DirectDevices here =
+        new DirectDevices(
+            new Ndctl(
+                tools,
+                NamespaceAttributes.SYSFS,
+                OrphanedCommands.HERE,
+                () -> {
+                  throw new FatalException("/sys is mounted read-only");
+                }),
+            DRIVER,
+            new Eraser((_, _, _) -> {}));
+
+    assertThatThrownBy(() -> here.create(NEW, 1, AccessModel.APP_DIRECT))
+        .isInstanceOf(DeviceException.ToolFailed.class)
+        .hasMessageContaining("/sys is mounted read-only");
+    assertThat(tools.changes()).isEmpty();
+  }
+
   @Test
   void volumesAreCreatedOnTheRequestedNumaNode(@TempDir Path sysfs) throws IOException {
     tools.respond("ndctl list", recorded("ndctl/fragmented.json"));
@@ -95,7 +118,7 @@ class DirectDevicesTest {
     }
     DirectDevices here =
         new DirectDevices(
-            new Ndctl(tools, new NamespaceAttributes(sysfs), OrphanedCommands.HERE),
+            new Ndctl(tools, new NamespaceAttributes(sysfs), OrphanedCommands.HERE, () -> {}),
             DRIVER,
             new Eraser((_, _, _) -> {}));
 

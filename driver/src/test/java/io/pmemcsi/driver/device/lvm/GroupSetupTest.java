@@ -32,6 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class GroupSetupTest {
   private static final long MIB = 1L << 20;
@@ -39,6 +40,7 @@ class GroupSetupTest {
   private final RecordedTools tools = new RecordedTools();
   private final Set<Path> blank = new HashSet<>();
   @TempDir Path directory;
+  @TempDir Path processes;
 
   @ParameterizedTest(name = "{0} % with {1} MiB there and a gap of {2} MiB: {3} MiB")
   @CsvSource({
@@ -120,6 +122,32 @@ class GroupSetupTest {
     }
     assertThat(tools.changes()).isEmpty();
     assertThat(fresh().recorded()).containsExactly(uuid);
+  }
+
+  /** It would remove the group, and the volumes with it, after the group was created. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "wipefs\0--all\0--force\0/dev/pmem0\0",
+        "ndctl\0create-namespace\0--force\0--mode=fsdax\0--reconfig=namespace0.0\0"
+      })
+  void theStartWaitsForAnOrphanedCommandThatChangesANamespace(String command) throws IOException {
+    tools.respond("ndctl list", withGroupNamespace(recorded("ndctl/labels-no-namespaces.json"), 0));
+    tools.respond("pvs", recorded("lvm/pvs-none.json"));
+    blank.add(Path.of("/dev/pmem0"));
+    Path orphan = Files.createDirectory(processes.resolve("17"));
+    Files.writeString(orphan.resolve("cmdline"), command);
+
+    assertThatThrownBy(() -> setup().prepare(50, new Eraser((_, _, _) -> {})))
+        .isInstanceOf(FatalException.class)
+        .hasMessageContaining("a command of a killed start")
+        .hasMessageContaining("try again when it has ended");
+    assertThat(tools.changes()).isEmpty();
+
+    Files.delete(orphan.resolve("cmdline"));
+    setup().prepare(50, new Eraser((_, _, _) -> {}));
+    assertThat(tools.changes())
+        .contains("vgcreate --dataalignment=2097152b ndbus0region0fsdax /dev/pmem0");
   }
 
   /** Wiping it again would destroy a physical volume of a group that may have volumes. */
@@ -328,7 +356,11 @@ class GroupSetupTest {
 
   private GroupSetup setup() {
     Ndctl ndctl =
-        new Ndctl(tools, new NamespaceAttributes(directory.resolve("sys")), OrphanedCommands.HERE);
+        new Ndctl(
+            tools,
+            new NamespaceAttributes(directory.resolve("sys")),
+            new OrphanedCommands(processes),
+            () -> {});
     return new GroupSetup(
         ndctl, tools, new DriverName("pmem-csi.intel.com"), fresh(), blank::contains);
   }

@@ -6,9 +6,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pmemcsi.base.error.FatalException;
 import io.pmemcsi.driver.device.DeviceException;
+import io.pmemcsi.driver.device.OrphanedCommands;
 import io.pmemcsi.driver.device.RecordedTools;
+import io.pmemcsi.driver.device.ndctl.NamespaceAttributes;
 import io.pmemcsi.driver.device.ndctl.Ndctl;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class RawConversionTest {
   private static final String RAW = recorded("ndctl/no-labels.json");
@@ -16,7 +24,16 @@ class RawConversionTest {
   private static final String NO_GROUPS = recorded("lvm/pvs-none.json");
 
   private final RecordedTools tools = new RecordedTools();
-  private final RawConversion conversion = new RawConversion(new Ndctl(tools), tools);
+  private final RawConversion conversion;
+  private final Path processes;
+
+  RawConversionTest(@TempDir Path processes) {
+    this.processes = processes;
+    this.conversion =
+        new RawConversion(
+            new Ndctl(tools, NamespaceAttributes.SYSFS, new OrphanedCommands(processes), () -> {}),
+            tools);
+  }
 
   @Test
   void rawNamespacesOfAllRegionsAreConvertedAndPutIntoGroups() {
@@ -38,6 +55,25 @@ class RawConversionTest {
                 + " --reconfig=namespace1.0",
             "wipefs --all --force /dev/pmem1",
             "vgcreate --dataalignment=2097152b ndbus0region1fsdax /dev/pmem1");
+  }
+
+  /** It would destroy the group that the namespace is in by then. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "ndctl\0create-namespace\0--force\0--mode=fsdax\0--reconfig=namespace0.0\0",
+        "wipefs\0--all\0--force\0/dev/pmem0\0"
+      })
+  void nothingIsConvertedWhileACommandOfAKilledConversionRuns(String command) throws IOException {
+    tools.respond("ndctl list", CONVERTED);
+    tools.respond("pvs", NO_GROUPS);
+    Path orphan = Files.createDirectory(processes.resolve("17"));
+    Files.writeString(orphan.resolve("cmdline"), command);
+
+    assertThatThrownBy(conversion::convert)
+        .isInstanceOf(FatalException.class)
+        .hasMessageContaining("try again when it has ended");
+    assertThat(tools.changes()).isEmpty();
   }
 
   @Test
