@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -66,8 +67,8 @@ record DeviceHolders(DeviceNumber number) {
     String part = " " + number + " ";
     try {
       byte[] table = Files.readAllBytes(process.resolve("mountinfo"));
-      return new String(table, StandardCharsets.ISO_8859_1)
-          .lines()
+      // not lines(): a path may have a carriage return in it, which the kernel does not escape
+      return Arrays.stream(new String(table, StandardCharsets.ISO_8859_1).split("\n", -1))
           .filter(line -> line.contains(part))
           .findFirst()
           .map(

@@ -2,12 +2,15 @@ package io.pmemcsi.driver.linux.mount;
 
 import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.driver.linux.exec.Cancellation;
+import io.pmemcsi.driver.linux.exec.ToolFailedException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.UUID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Bind mounts with options on kernels before 5.12, which cannot set attributes of a mount before it
@@ -19,6 +22,7 @@ import java.util.UUID;
  * @param directory where the intermediate mounts are; nothing else is in there
  */
 record IntermediateMounts(Path directory, Mounts mounts) {
+  private static final Logger LOG = LoggerFactory.getLogger(IntermediateMounts.class);
 
   void bind(Path source, Path target, List<String> options) {
     Path intermediate = create(Files.isDirectory(source));
@@ -52,13 +56,25 @@ record IntermediateMounts(Path directory, Mounts mounts) {
     }
   }
 
-  /** Removes what a killed driver left; it would keep volumes in use. */
+  /**
+   * Removes what a killed driver left; it would keep volumes in use. What cannot be removed does
+   * not keep the driver from serving other volumes.
+   */
   void removeAll() {
     if (!Files.isDirectory(directory)) {
       return;
     }
     try (var all = Files.list(directory)) {
-      all.forEach(this::remove);
+      all.forEach(
+          left -> {
+            try {
+              remove(left);
+            } catch (UncheckedIOException | ToolFailedException e) {
+              LOG.atWarn()
+                  .addKeyValue("error", e.getMessage())
+                  .log("An intermediate mount of a killed driver was not removed.");
+            }
+          });
     } catch (IOException e) {
       throw new UncheckedIOException("cannot list %s: %s".formatted(directory, Reason.of(e)), e);
     }

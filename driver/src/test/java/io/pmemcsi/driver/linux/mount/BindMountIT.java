@@ -151,6 +151,20 @@ class BindMountIT {
     await().until(() -> onTheNode(left).isEmpty());
   }
 
+  /** Whatever it is, the driver has other volumes to serve. */
+  @Test
+  void whatCannotBeRemovedAtTheStartStays() throws IOException {
+    Path file = Files.createFile(Files.createDirectories(scratch.resolve("a")).resolve("file"));
+    Path left = Files.createDirectories(scratch.resolve("b"));
+    Mounts mounts = mounts(Kernel.OLD);
+    mounts.bind(source, left);
+
+    mounts.removeIntermediates();
+
+    assertThat(file).exists();
+    assertThat(left).doesNotExist();
+  }
+
   @Test
   void optionsOfTheSourceAreInherited() throws IOException {
     mounts(Kernel.CURRENT).bind(source, target, List.of("nosuid"));
