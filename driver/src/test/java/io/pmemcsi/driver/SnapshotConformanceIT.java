@@ -73,7 +73,7 @@ class SnapshotConformanceIT extends SharedDriver {
         .isTrue();
     assertThatCall(
             () -> driver.controller().createSnapshot(request.putParameters("speed", "9").build()))
-        .fails(Code.INVALID_ARGUMENT, "\"speed\"");
+        .fails(Code.INVALID_ARGUMENT, "parameters: \"speed\" with value \"9\"");
   }
 
   @Test
@@ -248,7 +248,14 @@ class SnapshotConformanceIT extends SharedDriver {
     assertThat(csi.create(fromVolume("larger", 32 * MIB, id)).getCapacityBytes())
         .isEqualTo(32 * MIB);
     assertThatCall(() -> csi.create(fromVolume("smaller", 8 * MIB, id)))
-        .fails(Code.OUT_OF_RANGE, "16777216");
+        .fails(
+            Code.OUT_OF_RANGE,
+            "capacity_range.required_bytes 8388608 is less than the 16777216 bytes of the source "
+                + id);
+    CreateVolumeRequest.Builder limited = fromVolume("limited", 0, id);
+    limited.getCapacityRangeBuilder().setLimitBytes(12 * MIB + 1);
+    assertThatCall(() -> csi.create(limited))
+        .fails(Code.OUT_OF_RANGE, "capacity_range.limit_bytes 12582913 is less than the 16777216");
     assertThat(list(0, "").getEntriesCount()).isEqualTo(3);
   }
 
@@ -257,8 +264,9 @@ class SnapshotConformanceIT extends SharedDriver {
     String id = csi.create("pvc", 4 * MIB).getVolumeId();
 
     assertThatCall(() -> csi.create(fromSnapshot("x", MIB, UNKNOWN)))
-        .fails(Code.NOT_FOUND, UNKNOWN);
-    assertThatCall(() -> csi.create(fromVolume("x", MIB, UNKNOWN))).fails(Code.NOT_FOUND, UNKNOWN);
+        .fails(Code.NOT_FOUND, "volume_content_source: snapshot \"" + UNKNOWN);
+    assertThatCall(() -> csi.create(fromVolume("x", MIB, UNKNOWN)))
+        .fails(Code.NOT_FOUND, "volume_content_source: volume \"" + UNKNOWN);
     assertThatCall(() -> csi.create(fromSnapshot("x", MIB, id))).fails(Code.NOT_FOUND, id);
     assertThatCall(() -> csi.create(fromSnapshot("x", MIB, "")))
         .fails(Code.INVALID_ARGUMENT, "snapshot_id");

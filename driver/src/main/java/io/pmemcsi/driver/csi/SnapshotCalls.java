@@ -39,14 +39,16 @@ public final class SnapshotCalls {
   CreateSnapshotResponse create(CreateSnapshotRequest request) {
     String name = Requests.name(request.getName());
     String source = Requests.text("source_volume_id", request.getSourceVolumeId());
-    request.getParametersMap().keySet().stream()
-        .filter(key -> !key.startsWith(METADATA))
+    request.getParametersMap().entrySet().stream()
+        .filter(parameter -> !parameter.getKey().startsWith(METADATA))
         .findFirst()
         .ifPresent(
-            key -> {
+            parameter -> {
               throw invalid(
-                  "parameter \"%s\" of a snapshot is not known: there are none"
-                      .formatted(Requests.escaped(key)));
+                  "parameters: \"%s\" with value \"%s\" is not known, a snapshot class has none"
+                      .formatted(
+                          Requests.escaped(parameter.getKey()),
+                          Requests.escaped(parameter.getValue())));
             });
     return CreateSnapshotResponse.newBuilder()
         .setSnapshot(message(creator.create(name, source)))

@@ -33,13 +33,18 @@ final class CopyRules {
 
   /** The size of a copy, which may be larger than its source, but not smaller. */
   static SizeRange size(VolumeRecord source, SizeRange requested) {
-    boolean tooSmall =
-        requested.requiredBytes() > 0 && requested.requiredBytes() < source.sizeBytes();
-    if (tooSmall || requested.isExceededBy(source.sizeBytes())) {
-      throw new VolumeException.SizeOutOfRange(
-          "the source %s has %d bytes, requested: %s"
-              .formatted(source.id(), source.sizeBytes(), requested));
+    if (requested.requiredBytes() > 0 && requested.requiredBytes() < source.sizeBytes()) {
+      throw tooSmall("required_bytes", requested.requiredBytes(), source);
+    }
+    if (requested.isExceededBy(source.sizeBytes())) {
+      throw tooSmall("limit_bytes", requested.limitBytes(), source);
     }
     return requested.atLeast(source.sizeBytes());
+  }
+
+  private static VolumeException tooSmall(String field, long bytes, VolumeRecord source) {
+    return new VolumeException.SizeOutOfRange(
+        "capacity_range.%s %d is less than the %d bytes of the source %s: a copy is at least as large"
+            .formatted(field, bytes, source.sizeBytes(), source.id()));
   }
 }

@@ -89,7 +89,7 @@ public final class VolumeCloner {
 
   private static VolumeException missing(String kind, String id) {
     return new VolumeException.NotFound(
-        "%s \"%s\" does not exist on this node: volumes can only be copied where they are"
+        "volume_content_source: %s \"%s\" does not exist on this node: volumes can only be copied where they are"
             .formatted(kind, id));
   }
 }
