@@ -7,9 +7,14 @@ final class StatusNames {
   private StatusNames() {}
 
   static String of(Status.Code code) {
-    if (code == Status.Code.OK) {
-      return "OK";
-    }
+    return switch (code) {
+      case OK -> "OK";
+      case CANCELLED -> "Canceled";
+      default -> camelCase(code);
+    };
+  }
+
+  private static String camelCase(Status.Code code) {
     StringBuilder text = new StringBuilder();
     boolean upper = true;
     for (char c : code.name().toCharArray()) {
