@@ -2,6 +2,7 @@ package io.pmemcsi.app.taint;
 
 import io.pmemcsi.base.error.Reason;
 import io.pmemcsi.base.error.UsageException;
+import io.pmemcsi.base.file.BoundedText;
 import io.pmemcsi.base.tls.CertificateAndKey;
 import io.pmemcsi.driver.json.Json;
 import java.io.IOException;
@@ -9,7 +10,6 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
@@ -30,6 +30,9 @@ public record PodApiAccess(URI server, Path account) {
   private static final Path ACCOUNT = Path.of("/var/run/secrets/kubernetes.io/serviceaccount");
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
   private static final int CONFLICT = 409;
+
+  /** Larger than any object that the API server stores. */
+  private static final int MAX_RESPONSE = 4 << 20;
 
   /** A JSON patch whose test failed. */
   private static final int INVALID = 422;
@@ -64,7 +67,7 @@ public record PodApiAccess(URI server, Path account) {
     return HttpRequest.newBuilder(server.resolve(path))
         .timeout(TIMEOUT)
         .header("Accept", "application/json")
-        .header("Authorization", "Bearer " + Files.readString(account.resolve("token")).strip());
+        .header("Authorization", "Bearer " + BoundedText.read(account.resolve("token")).strip());
   }
 
   /** With a client per request: one that stays would cost memory for as long as the driver runs. */
@@ -76,7 +79,11 @@ public record PodApiAccess(URI server, Path account) {
             .sslContext(trust())
             .build()) {
       HttpRequest sent = request.build();
-      HttpResponse<byte[]> response = client.send(sent, HttpResponse.BodyHandlers.ofByteArray());
+      HttpResponse<byte[]> response =
+          client.send(
+              sent,
+              HttpResponse.BodyHandlers.limiting(
+                  HttpResponse.BodyHandlers.ofByteArray(), MAX_RESPONSE));
       if (response.statusCode() / 100 != 2) {
         throw new IOException(
             "%s %s: %s".formatted(sent.method(), sent.uri().getPath(), reason(response)));
