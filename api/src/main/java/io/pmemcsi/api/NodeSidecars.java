@@ -12,8 +12,8 @@ public record NodeSidecars(
                 + " Default: the defaults of its fields.")
         @Nullable Sidecar provisioner,
     @JsonPropertyDescription(
-            "External resizer, which runs unless the device mode is direct. Its resources take"
-                + " precedence over provisionerResources. Default: the defaults of its fields.")
+            "External resizer. Its resources take precedence over provisionerResources. Default: the"
+                + " defaults of its fields.")
         @Nullable Sidecar resizer,
     @JsonPropertyDescription(
             "External snapshotter, which runs where the cluster has the snapshot API. Its resources"

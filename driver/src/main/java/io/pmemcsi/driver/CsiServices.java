@@ -119,7 +119,8 @@ final class CsiServices {
                 new SnapshotCalls(
                     volumes,
                     new SnapshotCreator(volumes, creator, copier, Clock.systemUTC()),
-                    deleter))
+                    deleter),
+                settings.deviceMode())
             .withCachedList(),
         new NodeService(
             node,

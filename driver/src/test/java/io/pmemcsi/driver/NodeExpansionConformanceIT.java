@@ -8,11 +8,25 @@ import static io.pmemcsi.driver.CsiAssert.assertThatCall;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import csi.v1.CapacityRange;
+import csi.v1.ControllerExpandVolumeRequest;
+import csi.v1.ControllerGetCapabilitiesRequest;
+import csi.v1.ControllerGrpc;
+import csi.v1.ControllerServiceCapability;
 import csi.v1.NodeExpandVolumeRequest;
 import csi.v1.Volume;
+import io.grpc.ManagedChannel;
 import io.grpc.Status.Code;
+import io.pmemcsi.driver.device.DeviceMode;
+import io.pmemcsi.driver.linux.exec.CommandResult;
+import io.pmemcsi.driver.linux.exec.CommandRunner;
+import io.pmemcsi.driver.linux.loop.KernelLoops;
+import io.pmemcsi.driver.linux.mount.KernelMounts;
+import io.pmemcsi.driver.metrics.DriverMetrics;
+import io.pmemcsi.driver.state.DurableFiles;
+import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Requirements of the CSI specification for NodeExpandVolume, on published raw block volumes. */
 class NodeExpansionConformanceIT extends SharedDriver {
@@ -59,6 +73,48 @@ class NodeExpansionConformanceIT extends SharedDriver {
                     .nodeExpandVolume(
                         NodeExpandVolumeRequest.newBuilder().setVolumeId(UNKNOWN).build()))
         .fails(Code.INVALID_ARGUMENT, "volume_path");
+  }
+
+  /** The resizer reports this reason in an event of the claim. */
+  @Test
+  void aDeviceModeThatCannotExpandRefusesTheCallOfTheResizer(@TempDir Path directory) {
+    DriverSettings file = FileModeDriver.settings(directory);
+    DriverSettings settings =
+        new DriverSettings(
+            file.driverName(),
+            file.nodeId(),
+            file.endpoint(),
+            file.statePath(),
+            DeviceMode.DIRECT,
+            file.pmemPercentage(),
+            file.metricsListen(),
+            file.metricsPath());
+    CommandRunner noMemory = _ -> new CommandResult(0, "", "");
+    HostAccess host =
+        new HostAccess(noMemory, new DurableFiles(), new KernelMounts(), new KernelLoops());
+    ManagedChannel channel = FileModeDriver.connect(settings.endpoint().socket());
+    try (NodeDriver _ =
+        NodeDriver.start(
+            settings,
+            new DriverMetrics(settings.driverName(), settings.nodeId()),
+            host,
+            DeviceManagers.readOnly(settings, host))) {
+      ControllerGrpc.ControllerBlockingStub controller = ControllerGrpc.newBlockingStub(channel);
+
+      assertThat(
+              controller
+                  .controllerGetCapabilities(ControllerGetCapabilitiesRequest.getDefaultInstance())
+                  .getCapabilitiesList())
+          .extracting(capability -> capability.getRpc().getType())
+          .contains(ControllerServiceCapability.RPC.Type.EXPAND_VOLUME);
+      assertThatCall(
+              () ->
+                  controller.controllerExpandVolume(
+                      ControllerExpandVolumeRequest.newBuilder().setVolumeId("pvc-1").build()))
+          .fails(Code.INVALID_ARGUMENT, "pvc-1: device mode direct does not support expansion");
+    } finally {
+      channel.shutdownNow();
+    }
   }
 
   @Test

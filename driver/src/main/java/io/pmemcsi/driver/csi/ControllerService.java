@@ -3,6 +3,8 @@ package io.pmemcsi.driver.csi;
 import static io.pmemcsi.driver.csi.CsiStatusException.invalid;
 import static io.pmemcsi.driver.csi.GrpcResponder.respond;
 
+import csi.v1.ControllerExpandVolumeRequest;
+import csi.v1.ControllerExpandVolumeResponse;
 import csi.v1.ControllerGetCapabilitiesRequest;
 import csi.v1.ControllerGetCapabilitiesResponse;
 import csi.v1.ControllerGrpc;
@@ -31,6 +33,7 @@ import io.grpc.BindableService;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import io.pmemcsi.driver.device.Capacity;
+import io.pmemcsi.driver.device.DeviceMode;
 import io.pmemcsi.driver.linux.mount.FilesystemType;
 import io.pmemcsi.driver.node.Access;
 import io.pmemcsi.driver.volume.ParameterSource;
@@ -45,6 +48,7 @@ import io.pmemcsi.driver.volume.operations.Volumes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.stream.Stream;
 
 /** The CSI controller service: creates, deletes and lists volumes of this node. */
 public final class ControllerService extends ControllerGrpc.ControllerImplBase {
@@ -55,6 +59,7 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
   private final VolumeCloner cloner;
   private final VolumeDeleter deleter;
   private final SnapshotCalls snapshots;
+  private final DeviceMode mode;
   private final VolumeMessages messages;
   private volatile Whole whole = new Whole(-1, ListVolumesResponse.getDefaultInstance());
 
@@ -67,13 +72,15 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
       VolumeCreator creator,
       VolumeCloner cloner,
       VolumeDeleter deleter,
-      SnapshotCalls snapshots) {
+      SnapshotCalls snapshots,
+      DeviceMode mode) {
     this.node = node;
     this.volumes = volumes;
     this.creator = creator;
     this.cloner = cloner;
     this.deleter = deleter;
     this.snapshots = snapshots;
+    this.mode = mode;
     this.messages = new VolumeMessages(node);
   }
 
@@ -88,18 +95,47 @@ public final class ControllerService extends ControllerGrpc.ControllerImplBase {
   public void controllerGetCapabilities(
       ControllerGetCapabilitiesRequest request,
       StreamObserver<ControllerGetCapabilitiesResponse> observer) {
+    Stream<RPC.Type> always =
+        Stream.of(
+            RPC.Type.CREATE_DELETE_VOLUME,
+            RPC.Type.LIST_VOLUMES,
+            RPC.Type.GET_CAPACITY,
+            RPC.Type.CREATE_DELETE_SNAPSHOT,
+            RPC.Type.LIST_SNAPSHOTS,
+            RPC.Type.GET_SNAPSHOT,
+            RPC.Type.CLONE_VOLUME,
+            RPC.Type.SINGLE_NODE_MULTI_WRITER);
     respond(
         observer,
         () ->
             ControllerMessages.capabilities(
-                RPC.Type.CREATE_DELETE_VOLUME,
-                RPC.Type.LIST_VOLUMES,
-                RPC.Type.GET_CAPACITY,
-                RPC.Type.CREATE_DELETE_SNAPSHOT,
-                RPC.Type.LIST_SNAPSHOTS,
-                RPC.Type.GET_SNAPSHOT,
-                RPC.Type.CLONE_VOLUME,
-                RPC.Type.SINGLE_NODE_MULTI_WRITER));
+                Stream.concat(
+                        always,
+                        mode.isExpandable() ? Stream.of() : Stream.of(RPC.Type.EXPAND_VOLUME))
+                    .toArray(RPC.Type[]::new)));
+  }
+
+  /**
+   * Only refuses: the node expands volumes. Where it cannot, the resizer shows the reason in an
+   * event of the claim and leaves the PersistentVolume as it is. A refusal by NodeExpandVolume
+   * would come too late for that, and kubelet before 1.32 would not mount the volume again.
+   */
+  @Override
+  public void controllerExpandVolume(
+      ControllerExpandVolumeRequest request,
+      StreamObserver<ControllerExpandVolumeResponse> observer) {
+    if (mode.isExpandable()) {
+      super.controllerExpandVolume(request, observer);
+      return;
+    }
+    respond(
+        observer,
+        () -> {
+          throw invalid(
+              "volume_id %s: device mode %s does not support expansion of volumes; copy the data to a larger volume"
+                  .formatted(
+                      Requests.escaped(Requests.volumeId(request.getVolumeId())), mode.text()));
+        });
   }
 
   @Override

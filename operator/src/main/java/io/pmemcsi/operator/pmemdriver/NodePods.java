@@ -30,6 +30,9 @@ public final class NodePods {
 
   private static final String CSI_ADDRESS = "--csi-address=/csi/csi.sock";
 
+  /** The driver lets calls finish for a minute, then cancels them; one that is killed cannot. */
+  private static final long GRACE_SECONDS = 90;
+
   private final PmemModel driver;
   private final PmemNames names;
   private final String kubeletDir;
@@ -99,6 +102,7 @@ public final class NodePods {
         new PodSpecBuilder()
             .withNodeSelector(new TreeMap<>(driver.settings().nodeSelector()))
             .withPriorityClassName("system-node-critical")
+            .withTerminationGracePeriodSeconds(GRACE_SECONDS)
             .withTolerations(Pods.tolerateEverything());
     return switch (provisioning) {
       case ON_EACH_NODE ->
@@ -124,9 +128,7 @@ public final class NodePods {
     containers.add(driverContainer());
     containers.add(PodCustomizer.customize(registrar(), options.nodeRegistrar()));
     containers.add(PodCustomizer.customize(provisioner(), options.provisioner()));
-    if (driver.isExpandable()) {
-      containers.add(PodCustomizer.customize(resizer(), options.resizer()));
-    }
+    containers.add(PodCustomizer.customize(resizer(), options.resizer()));
     if (driver.takesSnapshots()) {
       containers.add(PodCustomizer.customize(snapshotter(), options.snapshotter()));
     }
@@ -213,7 +215,8 @@ public final class NodePods {
 
   /**
    * Works without calls to the driver, which expands volumes on the node: it updates the objects of
-   * all nodes, so one resizer is enough, but any of them can be that one.
+   * all nodes, so one resizer is enough, but any of them can be that one. A driver that cannot
+   * expand volumes refuses its calls, and it reports the reason to the user.
    */
   private Container resizer() {
     return new ContainerBuilder()

@@ -73,9 +73,7 @@ public final class NodeRbac {
     var names = driver.names();
     var labels = driver.labels().of(Component.NODE);
     var objects = new ArrayList<HasMetadata>();
-    if (driver.isExpandable()) {
-      objects.addAll(ofResizer());
-    }
+    objects.addAll(ofResizer());
     if (driver.takesSnapshots()) {
       objects.add(
           Rbac.clusterRole(

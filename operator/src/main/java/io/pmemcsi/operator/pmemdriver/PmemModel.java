@@ -108,7 +108,7 @@ public record PmemModel(
     return "-deviceManager=" + settings.deviceMode().text();
   }
 
-  /** Whether the driver can expand its volumes; with others a resizer would not start. */
+  /** Whether the driver can expand its volumes. */
   boolean isExpandable() {
     return settings.deviceMode().isExpandable();
   }
