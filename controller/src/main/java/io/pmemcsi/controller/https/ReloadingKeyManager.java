@@ -24,19 +24,31 @@ import org.slf4j.LoggerFactory;
 final class ReloadingKeyManager extends X509ExtendedKeyManager implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(ReloadingKeyManager.class);
-  private static final String ALIAS = "server";
 
   private final Path certificateFile;
   private final Path keyFile;
   private final Thread reloads;
-  private volatile CertificateAndKey current;
+  private volatile Served current;
+  private volatile Served previous;
   private String lastFailure = "";
+
+  /**
+   * A certificate and its key under an alias of their own: a handshake asks for the alias first and
+   * for the two later, when the files may have changed.
+   */
+  private record Served(int number, CertificateAndKey pair) {
+
+    String alias() {
+      return "server-" + number;
+    }
+  }
 
   private ReloadingKeyManager(
       Path certificateFile, Path keyFile, CertificateAndKey first, Duration period) {
     this.certificateFile = certificateFile;
     this.keyFile = keyFile;
-    this.current = first;
+    this.current = new Served(0, first);
+    this.previous = current;
     this.reloads =
         Thread.ofVirtual()
             .name("certificates")
@@ -67,7 +79,7 @@ final class ReloadingKeyManager extends X509ExtendedKeyManager implements AutoCl
 
   /** The certificate that new connections get. */
   X509Certificate certificate() {
-    return current.chain().getFirst();
+    return current.pair().chain().getFirst();
   }
 
   Instant expires() {
@@ -79,8 +91,9 @@ final class ReloadingKeyManager extends X509ExtendedKeyManager implements AutoCl
     try {
       CertificateAndKey next = CertificateAndKey.read(certificateFile, keyFile);
       lastFailure = "";
-      if (!next.chain().equals(current.chain())) {
-        current = next;
+      if (!next.chain().equals(current.pair().chain())) {
+        previous = current;
+        current = new Served(previous.number() + 1, next);
         LOG.atInfo().addKeyValue("expires", expires()).log("Certificate reloaded.");
       }
     } catch (IOException e) {
@@ -110,22 +123,28 @@ final class ReloadingKeyManager extends X509ExtendedKeyManager implements AutoCl
   @Override
   public @Nullable String chooseServerAlias(
       String keyType, Principal @Nullable [] issuers, @Nullable Socket socket) {
-    return keyType.startsWith(current.key().getAlgorithm()) ? ALIAS : null;
+    Served now = current;
+    return keyType.startsWith(now.pair().key().getAlgorithm()) ? now.alias() : null;
   }
 
   @Override
   public X509Certificate[] getCertificateChain(String alias) {
-    return current.chain().toArray(X509Certificate[]::new);
+    return served(alias).chain().toArray(X509Certificate[]::new);
   }
 
   @Override
   public PrivateKey getPrivateKey(String alias) {
-    return current.key();
+    return served(alias).key();
   }
 
   @Override
   public String[] getServerAliases(String keyType, Principal @Nullable [] issuers) {
-    return new String[] {ALIAS};
+    return new String[] {current.alias()};
+  }
+
+  private CertificateAndKey served(String alias) {
+    Served now = current;
+    return (now.alias().equals(alias) ? now : previous).pair();
   }
 
   @Override

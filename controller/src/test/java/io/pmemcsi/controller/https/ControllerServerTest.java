@@ -23,7 +23,9 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.security.PrivateKey;
 import java.security.cert.X509Certificate;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -223,6 +225,27 @@ class ControllerServerTest {
 
     assertThat(keys.certificate()).isNotEqualTo(before);
     keys.close();
+  }
+
+  /** A handshake asks for the alias, the key and the certificate one after the other. */
+  @Test
+  void aHandshakeThatHasBegunGetsTheKeyOfItsCertificate() throws Exception {
+    try (var keys =
+        ReloadingKeyManager.start(
+            certificate.files().certificate(), certificate.files().key(), Duration.ofDays(1))) {
+      X509Certificate before = keys.certificate();
+      String type = before.getPublicKey().getAlgorithm();
+      String alias = keys.chooseServerAlias(type, null, null);
+      PrivateKey key = keys.getPrivateKey(alias);
+      certificate.replace();
+      keys.reload();
+
+      assertThat(keys.getCertificateChain(alias)).startsWith(before);
+      assertThat(keys.getPrivateKey(alias)).isEqualTo(key);
+      String next = keys.chooseServerAlias(type, null, null);
+      assertThat(keys.getCertificateChain(next)).startsWith(keys.certificate());
+      assertThat(keys.getPrivateKey(next)).isNotEqualTo(key);
+    }
   }
 
   @Test
