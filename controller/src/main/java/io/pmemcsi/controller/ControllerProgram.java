@@ -52,6 +52,12 @@ public final class ControllerProgram implements AutoCloseable {
   /** Of one request; many are read at the same time, and the memory is small. */
   private static final int MAX_HEADERS = 32 << 10;
 
+  /** kube-scheduler waits for five seconds. */
+  private static final Duration EXTENDER_WAIT = Duration.ofSeconds(3);
+
+  /** With the time in which {@link NewClaims} reads, the webhook answers within a second. */
+  private static final Duration WEBHOOK_WAIT = Duration.ofMillis(250);
+
   static {
     ServerTuning.limitHeaders(MAX_HEADERS);
   }
@@ -227,10 +233,10 @@ public final class ControllerProgram implements AutoCloseable {
     var webhook = new PodWebhook(settings.driver(), needs, newClaims::ensureKnown);
     Map<String, Route> routes =
         Map.of(
-            "/filter", new Route("filter", extender::filter),
-            "/prioritize", new Route("prioritize", extender::prioritize),
-            "/status", new Route("status", _ -> Response.text(200, "ok")),
-            "/pod/mutate", new Route("mutate", webhook::mutate));
+            "/filter", new Route("filter", EXTENDER_WAIT, extender::filter),
+            "/prioritize", new Route("prioritize", EXTENDER_WAIT, extender::prioritize),
+            "/status", new Route("status", EXTENDER_WAIT, _ -> Response.text(200, "ok")),
+            "/pod/mutate", new Route("mutate", WEBHOOK_WAIT, webhook::mutate));
     var requests = new RequestMetrics(registry);
     settings
         .schedulerListen()

@@ -4,10 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pmemcsi.testbed.process.ChildProcess;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -31,6 +38,12 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class HostileClientsIT {
 
+  private static final Duration WEBHOOK_LIMIT = Duration.ofSeconds(1);
+
+  /** For which kube-scheduler waits. */
+  private static final Duration EXTENDER_LIMIT = Duration.ofSeconds(5);
+
+  private static final Duration START_LIMIT = Duration.ofMinutes(1);
   private static final int TIMEOUT_MILLIS = 20_000;
   private static final int MAX_BODY = 4 << 20;
   private static final String VOLUME =
@@ -46,11 +59,13 @@ class HostileClientsIT {
   private int port;
 
   @BeforeEach
-  void start() throws IOException {
+  void start() throws Exception {
     world = new SchedulingWorld(directory);
     tls = world.certificate.client();
     port = ControllerProcess.freePort();
     controller = ControllerProcess.start(world, port, productionOptions());
+    // the first call of this client itself takes longer
+    assertThat(post("/pod/mutate", review(), START_LIMIT)).isEqualTo(200);
   }
 
   @AfterEach
@@ -68,6 +83,43 @@ class HostileClientsIT {
     assertAnswersOthers();
 
     hold(8, _ -> head(MAX_BODY) + " ".repeat(MAX_BODY - 1));
+    assertAnswersOthers();
+  }
+
+  @Test
+  void unfinishedHandshakesKeepNobodyWaiting() throws Exception {
+    for (int i = 0; i < 700; i++) {
+      var socket = new Socket("127.0.0.1", port);
+      held.add(socket);
+      socket.getOutputStream().write(new byte[] {0x16, 0x03, 0x01});
+    }
+
+    assertAnswersOthers();
+  }
+
+  /** If each were a label of a metric, all of them together would not fit into the memory. */
+  @Test
+  void methodsThatDoNotExistEndNothing() throws Exception {
+    inParallel(
+        8,
+        connection -> {
+          try (Socket socket = connect()) {
+            for (int i = 0; i < 1000; i++) {
+              String method = "M%d-%d-".formatted(connection, i) + "x".repeat(8 << 10);
+              socket
+                  .getOutputStream()
+                  .write(
+                      "%s /filter HTTP/1.1\r\nHost: x\r\n\r\n"
+                          .formatted(method)
+                          .getBytes(StandardCharsets.US_ASCII));
+              skipResponse(socket.getInputStream());
+            }
+          } catch (IOException e) {
+            // the controller may close it
+          }
+          return "";
+        });
+
     assertAnswersOthers();
   }
 
@@ -120,13 +172,51 @@ class HostileClientsIT {
     assertAnswersOthers();
   }
 
-  private void assertAnswersOthers() throws IOException {
-    String body = request("", "", "\"a\"");
-    byte[] bytes = (head(body.length()) + body).getBytes(StandardCharsets.US_ASCII);
+  /** The API server waits for two seconds, and refuses the pod then if the webhook must answer. */
+  private void assertAnswersOthers() throws Exception {
     for (int i = 0; i < 5; i++) {
-      assertThat(send(bytes)).startsWith("HTTP/1.1 200");
+      assertThat(post("/pod/mutate", review(), WEBHOOK_LIMIT)).isEqualTo(200);
+      assertThat(post("/filter", request("", "", "\"a\""), EXTENDER_LIMIT)).isEqualTo(200);
     }
     assertThat(controller.isAlive()).isTrue();
+  }
+
+  /** The status of the answer, over a connection of its own; fails after the limit. */
+  private int post(String path, String body, Duration limit) throws Exception {
+    try (HttpClient client =
+        HttpClient.newBuilder().sslContext(tls).version(HttpClient.Version.HTTP_1_1).build()) {
+      return client
+          .send(
+              HttpRequest.newBuilder(URI.create("https://127.0.0.1:" + port + path))
+                  .timeout(limit)
+                  .POST(BodyPublishers.ofString(body))
+                  .build(),
+              BodyHandlers.ofString())
+          .statusCode();
+    }
+  }
+
+  private String review() {
+    return """
+    {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {
+      "uid": "1", "namespace": "default", "object": {"metadata": {"name": "p"}, "spec": {
+        "containers": [{"name": "main", "image": "registry.example/app:1"}],
+        "volumes": [%s]}}}}\
+    """
+        .formatted(VOLUME.formatted(world.driver));
+  }
+
+  private static void skipResponse(InputStream in) throws IOException {
+    var head = new StringBuilder();
+    while (head.indexOf("\r\n\r\n") < 0) {
+      int c = in.read();
+      if (c < 0) {
+        throw new IOException("the controller closed the connection");
+      }
+      head.append((char) c);
+    }
+    Matcher length = Pattern.compile("(?i)content-length: *(\\d+)").matcher(head);
+    in.skipNBytes(length.find() ? Long.parseLong(length.group(1)) : 0);
   }
 
   /** Connections that send something and then nothing. */

@@ -21,8 +21,8 @@ import java.util.concurrent.TimeoutException;
  */
 public final class NewClaims {
 
-  /** The API server waits for the webhook in turn. */
-  private static final Duration LIMIT = Duration.ofMillis(700);
+  /** The API server waits for the webhook in turn, which answers within a second. */
+  private static final Duration LIMIT = Duration.ofMillis(600);
 
   private final KubernetesClient client;
   private final ClusterCache cache;

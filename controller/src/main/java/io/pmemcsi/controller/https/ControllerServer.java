@@ -38,8 +38,12 @@ public final class ControllerServer implements AutoCloseable {
   /** The files of a server certificate. */
   public record TlsFiles(Path certificate, Path key, Duration reloadPeriod) {}
 
-  /** An operation with the name that it has in metrics. */
-  public record Route(String handler, Operation operation) {}
+  /**
+   * An operation with the name that it has in metrics.
+   *
+   * @param maxWait how long a request may wait before it is answered that there are too many
+   */
+  public record Route(String handler, Duration maxWait, Operation operation) {}
 
   private final HttpServer server;
   private final Map<String, Route> routes;
@@ -184,7 +188,8 @@ public final class ControllerServer implements AutoCloseable {
       return Response.text(405, "method %s is not allowed: use POST".formatted(method));
     }
     try {
-      byte[] body = RequestBody.read(exchange.getRequestBody(), length(exchange), EXCHANGES);
+      byte[] body =
+          RequestBody.read(exchange.getRequestBody(), length(exchange), EXCHANGES, route.maxWait());
       EXCHANGES.beginHandling();
       try {
         return route.operation().handle(body);

@@ -9,13 +9,14 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs the requests of the servers and limits how many run at the same time and how much memory
- * they take. The port is open to every pod: when others wait, a request whose client has not sent
- * all of it, or does not take its answer, within half a second is ended. The time that a request
- * itself waits for memory does not count. The JDK closes the connection of a thread that is
- * interrupted in a read or write.
+ * they take. The port is open to every pod: when others wait, a request is ended whose client has
+ * sent and read nothing for a fifth of a second, or is not done after half a second. The time that
+ * a request itself waits for memory does not count. The JDK closes the connection of a thread that
+ * is interrupted in a read or write.
  */
 final class Exchanges implements Executor {
 
@@ -23,30 +24,54 @@ final class Exchanges implements Executor {
   private static final int MAX_RUNNING = 128;
 
   private static final int KIB = 1024;
-  private static final int MEMORY_KIB = 20 * KIB;
-  private static final Duration MEMORY_WAIT = Duration.ofSeconds(3);
+
+  /** Enough for the largest request. */
+  private static final int MEMORY_KIB = 16 * KIB;
+
+  /** What small requests take does not depend on the large ones: the webhook must be quick. */
+  private static final int SMALL_MEMORY_KIB = 4 * KIB;
+
+  private static final Duration IDLE = Duration.ofMillis(200);
   private static final Duration SLOW = Duration.ofMillis(500);
-  private static final Duration PERIOD = Duration.ofMillis(100);
+  private static final Duration PERIOD = Duration.ofMillis(50);
   private static final Set<Thread.State> WAITING =
       Set.of(Thread.State.WAITING, Thread.State.TIMED_WAITING);
 
-  private final Semaphore places = new Semaphore(MAX_RUNNING, true);
+  private final Places places = new Places(MAX_RUNNING);
   private final Semaphore memory = new Semaphore(MEMORY_KIB, true);
+  private final Semaphore smallMemory = new Semaphore(SMALL_MEMORY_KIB, true);
   private final Map<Thread, Running> running = new ConcurrentHashMap<>();
-  private final Duration memoryWait;
   private final LongSupplier nanoTime;
 
   /** A request; fields that others read are guarded by its monitor. */
   private static final class Running {
+
+    /** Before it waited for its place. */
+    private final long arrived;
+
     private long since;
+
+    /** When its thread was last seen to do something. */
+    private long active;
 
     /** Whether it waits for memory or is being handled: not for its client. */
     private boolean exempt;
 
-    private int kibibytes;
+    private @Nullable Runnable release;
 
-    Running(long since) {
-      this.since = since;
+    Running(long arrived, long now) {
+      this.arrived = arrived;
+      waitForClient(now);
+    }
+
+    synchronized void waitForClient(long now) {
+      since = now;
+      active = now;
+      exempt = false;
+    }
+
+    synchronized void exempt() {
+      exempt = true;
     }
   }
 
@@ -58,35 +83,36 @@ final class Exchanges implements Executor {
   /**
    * Does not end slow requests by itself.
    *
-   * @param memoryWait how long a request waits for memory
    * @param nanoTime the clock
    */
-  Exchanges(Duration memoryWait, LongSupplier nanoTime) {
-    this.memoryWait = memoryWait;
+  Exchanges(LongSupplier nanoTime) {
     this.nanoTime = nanoTime;
   }
 
   /** Ends slow requests in the background. */
   static Exchanges start() {
-    var exchanges = new Exchanges(MEMORY_WAIT, System::nanoTime);
+    var exchanges = new Exchanges(System::nanoTime);
     Thread.ofVirtual().name("slow-requests").start(exchanges::watch);
     return exchanges;
   }
 
   @Override
   public void execute(Runnable exchange) {
+    long arrived = nanoTime.getAsLong();
     Thread.ofVirtual()
         .name("request")
         .start(
             () -> {
-              places.acquireUninterruptibly();
-              var request = new Running(nanoTime.getAsLong());
+              places.acquire();
+              var request = new Running(arrived, nanoTime.getAsLong());
               running.put(Thread.currentThread(), request);
               try {
                 exchange.run();
               } finally {
                 running.remove(Thread.currentThread());
-                memory.release(request.kibibytes);
+                if (request.release != null) {
+                  request.release.run();
+                }
                 places.release();
               }
             });
@@ -95,39 +121,41 @@ final class Exchanges implements Executor {
   /**
    * Waits for memory, which the current request has until its end. All that a request needs is
    * reserved at once: two that have a part could wait for each other. Small requests take what is
-   * left beside large ones that wait.
+   * left beside others that wait.
+   *
+   * @param wait since the request arrived, the time for its place included
    */
-  void reserve(long bytes) throws BusyException, InterruptedException {
+  void reserve(long bytes, Duration wait) throws BusyException, InterruptedException {
+    Semaphore pool = bytes <= RequestBody.MAX_SMALL ? smallMemory : memory;
     int kibibytes = (int) Math.ceilDiv(bytes, KIB);
-    if (!memory.tryAcquire(kibibytes)) {
-      awaitMemory(kibibytes);
+    Running request = current();
+    if (!pool.tryAcquire(kibibytes)) {
+      request.exempt();
+      try {
+        long left = wait.toNanos() - (nanoTime.getAsLong() - request.arrived);
+        if (!pool.tryAcquire(kibibytes, left, TimeUnit.NANOSECONDS)) {
+          throw new BusyException();
+        }
+      } finally {
+        request.waitForClient(nanoTime.getAsLong());
+      }
     }
-    current().kibibytes += kibibytes;
+    request.release = () -> pool.release(kibibytes);
   }
 
-  private void awaitMemory(int kibibytes) throws BusyException, InterruptedException {
-    Running request = current();
-    exempt(request, true);
-    try {
-      if (!memory.tryAcquire(kibibytes, memoryWait.toMillis(), TimeUnit.MILLISECONDS)) {
-        throw new BusyException();
-      }
-    } finally {
-      synchronized (request) {
-        request.exempt = false;
-        request.since = nanoTime.getAsLong();
-      }
-    }
+  /** How many requests wait for a place. */
+  int waitingForPlace() {
+    return places.waiting();
   }
 
   /** Whether a request waits for memory. */
   boolean isMemoryShort() {
-    return memory.hasQueuedThreads();
+    return memory.hasQueuedThreads() || smallMemory.hasQueuedThreads();
   }
 
   /** From now on the current request waits for nothing of its client, and is not ended. */
   void beginHandling() throws InterruptedIOException {
-    exempt(current(), true);
+    current().exempt();
     if (Thread.interrupted()) {
       throw new InterruptedIOException("the request came too slowly");
     }
@@ -135,17 +163,12 @@ final class Exchanges implements Executor {
 
   /** The answer is going to be sent. */
   void endHandling() {
-    exempt(current(), false);
-  }
-
-  private static void exempt(Running request, boolean exempt) {
-    synchronized (request) {
-      request.exempt = exempt;
-    }
+    current().waitForClient(nanoTime.getAsLong());
   }
 
   private Running current() {
-    return running.computeIfAbsent(Thread.currentThread(), _ -> new Running(nanoTime.getAsLong()));
+    long now = nanoTime.getAsLong();
+    return running.computeIfAbsent(Thread.currentThread(), _ -> new Running(now, now));
   }
 
   private void watch() {
@@ -161,16 +184,17 @@ final class Exchanges implements Executor {
 
   /** Ends the requests whose clients are slow, if others wait. */
   void endSlowRequests() {
-    if (places.hasQueuedThreads() || isMemoryShort()) {
-      running.forEach(this::endIfSlow);
-    }
+    boolean othersWait = waitingForPlace() > 0 || isMemoryShort();
+    running.forEach((thread, request) -> observe(thread, request, othersWait));
   }
 
-  private void endIfSlow(Thread thread, Running request) {
+  private void observe(Thread thread, Running request, boolean othersWait) {
+    long now = nanoTime.getAsLong();
     synchronized (request) {
-      if (!request.exempt
-          && nanoTime.getAsLong() - request.since > SLOW.toNanos()
-          && WAITING.contains(thread.getState())) {
+      if (request.exempt || !WAITING.contains(thread.getState())) {
+        request.active = now;
+      } else if (othersWait
+          && (now - request.active > IDLE.toNanos() || now - request.since > SLOW.toNanos())) {
         thread.interrupt();
       }
     }

@@ -2,6 +2,7 @@ package io.pmemcsi.controller.https;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.time.Duration;
 import java.util.Arrays;
 
 /**
@@ -26,6 +27,10 @@ final class RequestBody {
   private static final int EXPANSION = 8;
 
   private static final long MAX_EXPANSION = 12 << 20;
+
+  /** What handling takes if the body is not larger than the first part. */
+  static final int MAX_SMALL = EXPANSION * FIRST_PART;
+
   private static final int DISCARDED = 32 << 20;
 
   private RequestBody() {}
@@ -49,8 +54,9 @@ final class RequestBody {
    * Reads all of a body.
    *
    * @param length from the Content-Length header; negative without one
+   * @param wait how long the request may wait for memory
    */
-  static byte[] read(InputStream in, long length, Exchanges exchanges)
+  static byte[] read(InputStream in, long length, Exchanges exchanges, Duration wait)
       throws IOException, RejectedException, Exchanges.BusyException, InterruptedException {
     if (length > MAX_LENGTH) {
       throw new RejectedException(
@@ -62,9 +68,9 @@ final class RequestBody {
     byte[] body = new byte[Math.min(limit, FIRST_PART)];
     int read = in.readNBytes(body, 0, body.length);
     if (read < body.length || read == limit) {
-      exchanges.reserve(expansion(read));
+      exchanges.reserve(expansion(read), wait);
     } else {
-      exchanges.reserve(limit - read + expansion(limit));
+      exchanges.reserve(limit - read + expansion(limit), wait);
       body = Arrays.copyOf(body, limit);
       read += in.readNBytes(body, read, limit - read);
     }

@@ -27,7 +27,7 @@ class NewClaimsTest {
       assertThatThrownBy(
               () -> claims.ensureKnown(pod(new PodVolumes.ClaimReference("data", "unknown"))))
           .isInstanceOf(IOException.class)
-          .hasMessage("no answer from the API server within 700 ms");
+          .hasMessage("no answer from the API server within 600 ms");
       assertThatCode(
               () ->
                   claims.ensureKnown(

@@ -58,6 +58,7 @@ class ControllerServerTest {
                 "/echo",
                     new ControllerServer.Route(
                         "echo",
+                        Duration.ofSeconds(3),
                         body -> {
                           echoes.incrementAndGet();
                           return Response.json(body);
@@ -65,6 +66,7 @@ class ControllerServerTest {
                 "/fail",
                     new ControllerServer.Route(
                         "fail",
+                        Duration.ofSeconds(3),
                         _ -> {
                           throw new IllegalStateException("broken");
                         })),
@@ -274,6 +276,22 @@ class ControllerServerTest {
                 assertThat(metrics())
                     .contains("scheduler_requests_total{code=\"200\",method=\"post\"} 1.0"));
     assertThat(echoes).hasValue(4);
+  }
+
+  /** Each value of a label takes memory for ever, and clients choose the method. */
+  @Test
+  void methodsThatAreNotServedAreCountedTogether() throws Exception {
+    for (String method : List.of("DELETE", "PUT", "ANYTHING", "get")) {
+      assertThat(send(request("/echo").method(method, BodyPublishers.noBody())).statusCode())
+          .isEqualTo(405);
+    }
+
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(metrics())
+                    .contains("scheduler_requests_total{code=\"405\",method=\"other\"} 4.0"));
+    assertThat(metrics()).doesNotContain("delete", "put", "anything", "method=\"get\"");
   }
 
   @Test

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -22,11 +23,14 @@ import org.junit.jupiter.api.Test;
 
 class ExchangesTest {
 
-  private static final int ALL_MEMORY = 20 << 20;
+  private static final int ALL_MEMORY = 16 << 20;
+  private static final int ALL_SMALL_MEMORY = 4 << 20;
+  private static final int PLACES = 128;
   private static final int LARGE = RequestBody.MAX_LENGTH;
+  private static final Duration LIMIT = Duration.ofMinutes(2);
 
   private final AtomicLong nanos = new AtomicLong();
-  private final Exchanges exchanges = new Exchanges(Duration.ofMinutes(2), nanos::get);
+  private final Exchanges exchanges = new Exchanges(nanos::get);
   private final CountDownLatch taken = new CountDownLatch(1);
   private final CountDownLatch handled = new CountDownLatch(1);
 
@@ -34,7 +38,7 @@ class ExchangesTest {
   void aRequestThatWaitsForMemoryIsNotEnded() throws Exception {
     var large = run(this::takeAllMemory);
     taken.await();
-    var small = run(() -> reserve(1));
+    var next = run(() -> reserve(LARGE));
     await().until(exchanges::isMemoryShort);
 
     nanos.addAndGet(TimeUnit.SECONDS.toNanos(2));
@@ -42,7 +46,7 @@ class ExchangesTest {
     handled.countDown();
 
     assertThat(large.get()).isEqualTo("handled");
-    assertThat(small.get()).isEqualTo("reserved");
+    assertThat(next.get()).isEqualTo("reserved");
   }
 
   @Test
@@ -56,7 +60,7 @@ class ExchangesTest {
     var slow =
         run(
             () -> {
-              exchanges.reserve(ALL_MEMORY);
+              exchanges.reserve(ALL_MEMORY, LIMIT);
               thread.set(Thread.currentThread());
               firstPart.await();
               firstRead.countDown();
@@ -68,13 +72,13 @@ class ExchangesTest {
     handled.countDown();
     large.get();
     await().until(() -> isWaiting(thread.get()));
-    var next = run(() -> reserve(1));
+    var next = run(() -> reserve(LARGE));
     await().until(exchanges::isMemoryShort);
 
     exchanges.endSlowRequests();
     firstPart.countDown();
     await().until(() -> slow.isDone() || firstRead.getCount() == 0);
-    assertThat(slow).as("it has half a second from then on").isNotDone();
+    assertThat(slow).as("its time begins then").isNotDone();
     nanos.addAndGet(TimeUnit.SECONDS.toNanos(2));
     await()
         .until(
@@ -88,11 +92,8 @@ class ExchangesTest {
   }
 
   @Test
-  void aRequestThatGetsNoMemoryIsBusy() throws Exception {
-    var impatient = new Exchanges(Duration.ofMillis(1), nanos::get);
-    var result = new CompletableFuture<String>();
-
-    impatient.execute(() -> complete(result, () -> reserve(impatient, ALL_MEMORY + 1024)));
+  void aRequestThatGetsNoMemoryIsBusy() {
+    var result = run(() -> reserve(ALL_MEMORY + 1024, Duration.ofMillis(1)));
 
     assertThatThrownBy(result::get)
         .isInstanceOf(ExecutionException.class)
@@ -100,27 +101,88 @@ class ExchangesTest {
   }
 
   @Test
-  void smallRequestsDoNotWaitBehindLargeOnes() throws Exception {
-    var hasMemory = new CountDownLatch(1);
-    var large =
-        run(
-            () -> {
-              exchanges.reserve(ALL_MEMORY - 2048);
-              exchanges.beginHandling();
-              hasMemory.countDown();
-              handled.await();
-              return "handled";
-            });
-    hasMemory.await();
+  void theTimeBeforeARequestHasAPlaceCountsAsWaiting() throws Exception {
+    var silent = new CountDownLatch(1);
+    hold(PLACES, silent);
+    var result = run(() -> reserve(ALL_MEMORY + 1024, LIMIT));
+    nanos.addAndGet(LIMIT.toNanos());
+
+    silent.countDown();
+
+    assertThatThrownBy(result::get).hasCauseInstanceOf(Exchanges.BusyException.class);
+  }
+
+  @Test
+  void smallRequestsDoNotWaitForLargeOnes() throws Exception {
+    var large = run(this::takeAllMemory);
+    taken.await();
     var waiting = run(() -> reserve(LARGE));
     await().until(exchanges::isMemoryShort);
 
-    assertThat(run(() -> reserve(1024)).get()).isEqualTo("reserved");
+    assertThat(run(() -> reserve(RequestBody.MAX_SMALL)).get()).isEqualTo("reserved");
     assertThat(waiting).isNotDone();
     handled.countDown();
 
     assertThat(large.get()).isEqualTo("handled");
     assertThat(waiting.get()).isEqualTo("reserved");
+  }
+
+  @Test
+  void theMemoryOfSmallRequestsIsLimited() throws Exception {
+    var reserved = new CountDownLatch(ALL_SMALL_MEMORY / RequestBody.MAX_SMALL);
+    for (long i = reserved.getCount(); i > 0; i--) {
+      var _ =
+          run(
+              () -> {
+                exchanges.reserve(RequestBody.MAX_SMALL, LIMIT);
+                reserved.countDown();
+                handled.await();
+                return "";
+              });
+    }
+    reserved.await();
+
+    assertThatThrownBy(run(() -> reserve(1, Duration.ofMillis(1)))::get)
+        .hasCauseInstanceOf(Exchanges.BusyException.class);
+    handled.countDown();
+  }
+
+  @Test
+  void theNewestOfTheRequestsThatWaitGetsThePlace() throws Exception {
+    var silent = new CountDownLatch(1);
+    var first = new CountDownLatch(1);
+    hold(PLACES - 1, silent);
+    hold(1, first);
+    var older = run(() -> "");
+    await().until(() -> exchanges.waitingForPlace() == 1);
+    var newer = run(this::takeAllMemory);
+    await().until(() -> exchanges.waitingForPlace() == 2);
+
+    first.countDown();
+    taken.await();
+
+    assertThat(older).isNotDone();
+    handled.countDown();
+    newer.get();
+    older.get();
+    silent.countDown();
+  }
+
+  @Test
+  void aClientThatSendsNothingIsEndedWhenOthersWait() throws Exception {
+    List<CompletableFuture<String>> silent = hold(PLACES, new CountDownLatch(1));
+    nanos.addAndGet(TimeUnit.SECONDS.toNanos(2));
+    exchanges.endSlowRequests();
+    assertThat(silent).as("nobody waits").noneMatch(CompletableFuture::isDone);
+    var next = run(() -> "");
+    await().until(() -> exchanges.waitingForPlace() == 1);
+
+    exchanges.endSlowRequests();
+
+    next.get();
+    assertThat(silent)
+        .allSatisfy(
+            one -> assertThatThrownBy(one::get).hasCauseInstanceOf(InterruptedException.class));
   }
 
   /** Each takes more than half of the memory, with what handling needs. */
@@ -133,7 +195,7 @@ class ExchangesTest {
                 _ ->
                     run(
                         () -> {
-                          byte[] body = RequestBody.read(new Slow(ends), LARGE, exchanges);
+                          byte[] body = RequestBody.read(new Slow(ends), LARGE, exchanges, LIMIT);
                           exchanges.beginHandling();
                           return body.length;
                         }))
@@ -161,7 +223,8 @@ class ExchangesTest {
                       }
                     },
                     LARGE,
-                    exchanges));
+                    exchanges,
+                    LIMIT));
     reading.await();
 
     assertThat(run(() -> reserve(ALL_MEMORY)).get()).isEqualTo("reserved");
@@ -199,12 +262,32 @@ class ExchangesTest {
     }
   }
 
+  /** Takes places for clients that send nothing until the end. */
+  private List<CompletableFuture<String>> hold(int places, CountDownLatch end) {
+    var threads = new ConcurrentLinkedQueue<Thread>();
+    var requests =
+        IntStream.range(0, places)
+            .mapToObj(
+                _ ->
+                    run(
+                        () -> {
+                          threads.add(Thread.currentThread());
+                          end.await();
+                          return "";
+                        }))
+            .toList();
+    await()
+        .until(
+            () -> threads.size() == places && threads.stream().allMatch(ExchangesTest::isWaiting));
+    return requests;
+  }
+
   private static boolean isWaiting(@Nullable Thread thread) {
     return thread != null && thread.getState() == Thread.State.WAITING;
   }
 
   private String takeAllMemory() throws Exception {
-    exchanges.reserve(ALL_MEMORY);
+    exchanges.reserve(ALL_MEMORY, LIMIT);
     exchanges.beginHandling();
     taken.countDown();
     handled.await();
@@ -212,11 +295,11 @@ class ExchangesTest {
   }
 
   private String reserve(long bytes) throws Exception {
-    return reserve(exchanges, bytes);
+    return reserve(bytes, LIMIT);
   }
 
-  private static String reserve(Exchanges exchanges, long bytes) throws Exception {
-    exchanges.reserve(bytes);
+  private String reserve(long bytes, Duration wait) throws Exception {
+    exchanges.reserve(bytes, wait);
     return "reserved";
   }
 
