@@ -30,16 +30,13 @@ public record FreeCapacity(long available, long largest) {
   }
 
   /**
-   * What is left when other volumes have been created. Where the space has several parts, those may
-   * come out of any of them: at worst all out of the largest one, or evenly out of each.
+   * What is certainly left when other volumes have been created: where the space has several parts,
+   * all of them may come out of the largest one, and the others may be small.
    */
   FreeCapacity without(long reserved) {
-    if (reserved <= 0 || available == 0) {
-      return this;
-    }
-    long left = Math.max(0, available - reserved);
-    long parts = largest == 0 ? 1 : Math.ceilDiv(available, largest);
-    return new FreeCapacity(left, Math.max(Math.max(0, largest - reserved), left / parts));
+    return reserved <= 0
+        ? this
+        : new FreeCapacity(Math.max(0, available - reserved), Math.max(0, largest - reserved));
   }
 
   /** Why volumes do not fit together; empty if they do. */

@@ -25,8 +25,12 @@ final class Reservations {
   /** A provisioner that fails tries again for as long as the claim exists. */
   static final Duration PROVISIONING_LIMIT = Duration.ofMinutes(5);
 
-  /** For capacity reports that do not show a new volume, such as one made out of freed space. */
-  static final Duration UNREPORTED_LIMIT = Duration.ofSeconds(30);
+  /**
+   * For capacity reports that do not show a new volume, such as one made out of freed space. The
+   * provisioner of a node notices an inline volume only when it polls the capacity, once a minute;
+   * node metrics are read twice in this time, in case one attempt fails.
+   */
+  static final Duration UNREPORTED_LIMIT = Duration.ofSeconds(90);
 
   /**
    * Capacity for the volumes of a pod whose node is still open, or known to be the only one left.

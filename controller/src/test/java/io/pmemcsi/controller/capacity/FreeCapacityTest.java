@@ -6,7 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.pmemcsi.controller.volume.NeededVolume;
 import java.util.List;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class FreeCapacityTest {
 
@@ -39,12 +42,22 @@ class FreeCapacityTest {
     assertThat(new FreeCapacity(100, 100).without(0)).isEqualTo(new FreeCapacity(100, 100));
   }
 
-  @Test
-  void ofSeveralPartsOnlyWhatIsCertainlyLeftInOneCounts() {
-    // two parts of 100 lose 50: at worst 25 each
-    assertThat(new FreeCapacity(200, 100).without(50)).isEqualTo(new FreeCapacity(150, 75));
-    // parts of 100 and 10 lose 30: at worst all out of the first
-    assertThat(new FreeCapacity(110, 100).without(30)).isEqualTo(new FreeCapacity(80, 70));
+  /** Whichever parts the reserved volumes come out of: the worst case of each row is the last. */
+  @ParameterizedTest
+  @CsvSource({
+    "100 100, 50, 50",
+    "100 10, 30, 70",
+    "5 1 1 1 1 1, 5, 0",
+    "5 1 1 1 1 1, 4, 1",
+    "50 50 50, 100, 0",
+    "100, 100, 0"
+  })
+  void ofSeveralPartsOnlyWhatIsCertainlyLeftInOneCounts(String parts, long reserved, long left) {
+    long[] sizes = Stream.of(parts.split(" ")).mapToLong(Long::parseLong).toArray();
+    long total = LongStream.of(sizes).sum();
+
+    assertThat(new FreeCapacity(total, LongStream.of(sizes).max().orElseThrow()).without(reserved))
+        .isEqualTo(new FreeCapacity(total - reserved, left));
   }
 
   @Test

@@ -133,15 +133,31 @@ class NodeCapacitiesTest {
   }
 
   @Test
-  void aReservationWithoutReportExpiresAfterHalfAMinute() {
+  void aReservationWithoutReportExpiresAfterNinetySeconds() {
     observe("n1", 100);
     capacities.assign(new NeededVolume("default/a", 60), "n1", now);
     capacities.created("default/a", now);
 
-    capacities.expire(START.plusSeconds(29));
+    capacities.expire(START.plusSeconds(89));
     assertThat(capacities.reservedVolumes()).isEqualTo(1);
-    capacities.expire(START.plusSeconds(30));
+    capacities.expire(START.plusSeconds(90));
     assertThat(capacities.reservedVolumes()).isZero();
+  }
+
+  /** The external-provisioner polls the capacity once a minute. */
+  @Test
+  void anInlineVolumeStaysReservedUntilTheNextPollReportsIt() {
+    var inline = new NeededVolume(NeededVolume.inlineKey("uid-1", "scratch"), 60);
+    observe("n1", 100);
+    capacities.assign(inline, "n1", now);
+    capacities.created(inline.key(), now);
+
+    capacities.expire(START.plusSeconds(60));
+    assertThat(filter("pod-2", 60, "n1").passed()).isEmpty();
+    observe("n1", 40);
+
+    assertThat(capacities.reservedVolumes()).isZero();
+    assertThat(filter("pod-3", 40, "n1").passed()).containsExactly("n1");
   }
 
   @Test
