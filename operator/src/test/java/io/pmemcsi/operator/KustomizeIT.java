@@ -80,7 +80,8 @@ class KustomizeIT {
   @Test
   void documentedExampleWorks(Sandbox sandbox) throws Exception {
     // with a namespace that exists
-    String yaml = kustomize(documentedExample().replace("pmem-driver", sandbox.namespace()), "");
+    String example = documented("install.md", "my-pmem-csi");
+    String yaml = kustomize(example.replace("pmem-driver", sandbox.namespace()), "");
 
     assertThat(yaml).contains("- -pmemPercentage=90\n").doesNotContain("namespace: pmem-csi\n");
     KubernetesClient client = sandbox.client();
@@ -92,11 +93,11 @@ class KustomizeIT {
         .allSatisfy(object -> client.resource(object).dryRun().create());
   }
 
-  private static String documentedExample() throws IOException {
+  private static String documented(String page, String directory) throws IOException {
     Matcher block =
-        Pattern.compile("(?s)```yaml\n# my-pmem-csi/kustomization.yaml\n(.*?)```")
-            .matcher(Files.readString(Path.of("../docs/install.md")));
-    assertThat(block.find()).as("example in docs/install.md").isTrue();
+        Pattern.compile("(?s)```yaml\n# " + directory + "/kustomization.yaml\n(.*?)```")
+            .matcher(Files.readString(Path.of("..", "docs", page)));
+    assertThat(block.find()).as("%s in %s", directory, page).isTrue();
     return block.group(1);
   }
 
@@ -141,12 +142,7 @@ class KustomizeIT {
 
   @Test
   void theExampleInTheDocumentationWorks() throws Exception {
-    Matcher block =
-        Pattern.compile("(?ms)^```yaml\\n(# my-pmem-csi/kustomization.yaml\\n.*?)^```$")
-            .matcher(Files.readString(Path.of("..", "docs", "install.md")));
-    assertThat(block.find()).isTrue();
-
-    assertThat(kustomize(block.group(1), ""))
+    assertThat(kustomize(documented("install.md", "my-pmem-csi"), ""))
         .contains("- -pmemPercentage=90\n")
         .contains("namespace: pmem-driver\n")
         .doesNotContain("namespace: pmem-csi\n");
@@ -176,6 +172,15 @@ class KustomizeIT {
               value: NodePort
             """);
 
+    assertNodePort(yaml);
+  }
+
+  @Test
+  void theDocumentedNodePortWorks() throws Exception {
+    assertNodePort(kustomize(documented("scheduling.md", "my-scheduler"), ""));
+  }
+
+  private static void assertNodePort(String yaml) {
     assertThat(objects(yaml))
         .singleElement()
         .satisfies(
@@ -206,6 +211,16 @@ class KustomizeIT {
               value: Y2VydGlmaWNhdGU=
             """);
 
+    assertAuthority(yaml);
+  }
+
+  @Test
+  void theDocumentedAuthorityOfTheWebhookWorks() throws Exception {
+    String example = documented("scheduling.md", "my-webhook");
+    assertAuthority(kustomize(example.replaceFirst("<ca.crt .*>", "Y2VydGlmaWNhdGU="), ""));
+  }
+
+  private static void assertAuthority(String yaml) {
     assertThat(objects(yaml))
         .singleElement()
         .extracting(hook -> hook.at("/webhooks/0/clientConfig/caBundle").asText())
