@@ -11,7 +11,6 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
-import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import io.pmemcsi.controller.volume.ByteQuantity;
@@ -30,17 +29,9 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 final class FakeProvisioner implements AutoCloseable {
 
-  static final ResourceDefinitionContext CAPACITIES =
-      new ResourceDefinitionContext.Builder()
-          .withGroup("storage.k8s.io")
-          .withVersion("v1alpha1")
-          .withKind("CSIStorageCapacity")
-          .withPlural("csistoragecapacities")
-          .withNamespaced(true)
-          .build();
-
   private final KubernetesClient client;
   private final String namespace;
+  private final String capacityVersion;
   private final String driver;
   private final String className;
   private final Map<String, Long> free = new HashMap<>();
@@ -59,6 +50,7 @@ final class FakeProvisioner implements AutoCloseable {
       Map<String, Long> capacity) {
     this.client = client;
     this.namespace = namespace;
+    this.capacityVersion = TestCluster.capacityVersion(client, namespace);
     this.driver = driver;
     this.className = className;
     this.free.putAll(capacity);
@@ -66,7 +58,7 @@ final class FakeProvisioner implements AutoCloseable {
         (node, bytes) -> {
           publishing.put(node, new Object());
           client
-              .genericKubernetesResources(CAPACITIES)
+              .genericKubernetesResources(TestCluster.capacities(capacityVersion))
               .inNamespace(namespace)
               .resource(capacity(node, bytes))
               .create();
@@ -167,7 +159,7 @@ final class FakeProvisioner implements AutoCloseable {
   private void publish(String node) {
     synchronized (requireNonNull(publishing.get(node))) {
       client
-          .genericKubernetesResources(CAPACITIES)
+          .genericKubernetesResources(TestCluster.capacities(capacityVersion))
           .inNamespace(namespace)
           .withName(node)
           .patch(
@@ -218,7 +210,7 @@ final class FakeProvisioner implements AutoCloseable {
 
   private GenericKubernetesResource capacity(String node, long bytes) {
     return new GenericKubernetesResourceBuilder()
-        .withApiVersion("storage.k8s.io/v1alpha1")
+        .withApiVersion("storage.k8s.io/" + capacityVersion)
         .withKind("CSIStorageCapacity")
         .withNewMetadata()
         .withName(node)

@@ -1,7 +1,9 @@
 package io.pmemcsi.controller;
 
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import com.sun.net.httpserver.HttpServer;
 import io.fabric8.kubernetes.api.model.LabelSelectorRequirement;
 import io.fabric8.kubernetes.api.model.PersistentVolumeClaim;
 import io.fabric8.kubernetes.api.model.PersistentVolumeClaimBuilder;
@@ -9,7 +11,10 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.ResourceRequirementsBuilder;
+import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfigurationBuilder;
+import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBindingBuilder;
+import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBuilder;
 import io.fabric8.kubernetes.api.model.storage.StorageClassBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.pmemcsi.base.http.ListenAddress;
@@ -18,10 +23,18 @@ import io.pmemcsi.controller.ControllerSettings.CertificateFiles;
 import io.pmemcsi.controller.capacity.ScrapedCapacity;
 import io.pmemcsi.controller.https.TestCertificate;
 import io.pmemcsi.testbed.kubernetes.FakeNodes;
+import io.pmemcsi.testbed.kubernetes.KubernetesVersion;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.process.ChildProcess;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -38,6 +51,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.Collectors;
+import java.util.stream.LongStream;
 
 /**
  * A driver on fake nodes with everything around it that is real: an API server that calls the
@@ -81,10 +95,17 @@ final class SchedulingWorld implements AutoCloseable {
 
   /** Creates nodes with the same amount of memory each. */
   SchedulingWorld nodes(int count, long bytes) {
-    nodes = FakeNodes.create(sandbox.cluster(), count, Map.of("scheduling", className));
+    return nodesWith(LongStream.generate(() -> bytes).limit(count).toArray());
+  }
+
+  /** Creates a node with each of these amounts of memory. */
+  SchedulingWorld nodesWith(long... bytes) {
+    nodes = FakeNodes.create(sandbox.cluster(), bytes.length, Map.of("scheduling", className));
     parts.push(nodes::close);
     Map<String, Long> capacity = new HashMap<>();
-    nodes.names().forEach(node -> capacity.put(node, bytes));
+    for (int i = 0; i < bytes.length; i++) {
+      capacity.put(nodes.names().get(i), bytes[i]);
+    }
     provisioner =
         new FakeProvisioner(client, sandbox.namespace(), driver.value(), className, capacity);
     parts.push(provisioner::close);
@@ -113,10 +134,136 @@ final class SchedulingWorld implements AutoCloseable {
 
   /** Starts the controller in this process and waits until it is ready. */
   SchedulingWorld controller(int port) {
-    controller = ControllerProgram.start(client, settings(port), quick());
-    parts.push(() -> controller.close());
+    start(client, settings(port), quick());
     await().until(() -> controller.notReady().isEmpty());
     return this;
+  }
+
+  /** Starts the controller in this process. */
+  void start(
+      KubernetesClient account, ControllerSettings settings, ControllerProgram.Timing timing) {
+    controller = ControllerProgram.start(account, settings, timing);
+    parts.push(() -> controller.close());
+  }
+
+  /**
+   * A client that may not read CSIStorageCapacity objects: with the alpha version of these, the
+   * controller reads the metrics of node drivers then. With others the test is skipped.
+   */
+  KubernetesClient clientWithoutCapacities() {
+    assumeTrue(
+        TestCluster.capacityVersion(client, sandbox.namespace()).equals("v1alpha1"),
+        "the server has CSIStorageCapacity objects");
+    sandbox.create(
+        new ServiceAccountBuilder()
+            .withNewMetadata()
+            .withName("controller")
+            .withNamespace(sandbox.namespace())
+            .endMetadata()
+            .build());
+    sandbox.create(
+        new ClusterRoleBuilder()
+            .withNewMetadata()
+            .withName(className)
+            .endMetadata()
+            .addNewRule()
+            .withApiGroups("", "storage.k8s.io")
+            .withResources("pods", "persistentvolumeclaims", "storageclasses")
+            .withVerbs("get", "list", "watch")
+            .endRule()
+            .build());
+    sandbox.create(
+        new ClusterRoleBindingBuilder()
+            .withNewMetadata()
+            .withName(className)
+            .endMetadata()
+            .withNewRoleRef("rbac.authorization.k8s.io", "ClusterRole", className)
+            .addNewSubject("", "ServiceAccount", "controller", sandbox.namespace())
+            .build());
+    sandbox.awaitRight("controller", "list", "storage.k8s.io", "storageclasses");
+    return sandbox.clientAs("controller");
+  }
+
+  /** Creates the pod of a node driver. */
+  void driverPod(String node, int port) {
+    Pod pod =
+        new PodBuilder()
+            .withNewMetadata()
+            .withName(node)
+            .withLabels(
+                Map.of(
+                    "app.kubernetes.io/part-of", "pmem-csi",
+                    "app.kubernetes.io/component", "node",
+                    "app.kubernetes.io/instance", driver.value()))
+            .endMetadata()
+            .withNewSpec()
+            .withNodeName(node)
+            .addNewContainer()
+            .withName("pmem-driver")
+            .withImage("registry.example/driver:1")
+            .addNewPort()
+            .withName("metrics")
+            .withContainerPort(port)
+            .endPort()
+            .endContainer()
+            .endSpec()
+            .build();
+    client.resource(pod).create();
+    client
+        .pods()
+        .withName(node)
+        .editStatus(
+            created -> created.edit().editOrNewStatus().withPodIP("127.0.0.1").endStatus().build());
+  }
+
+  /** Creates the pod of a node driver whose metrics report this capacity. */
+  void driverPod(String node, long available, long largest) throws IOException {
+    HttpServer server =
+        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    byte[] metrics =
+        """
+        pmem_amount_available{driver_name="%1$s"} %2$d
+        pmem_amount_max_volume_size{driver_name="%1$s"} %3$d
+        """
+            .formatted(driver, available, largest)
+            .getBytes(StandardCharsets.UTF_8);
+    server.createContext(
+        "/metrics",
+        exchange -> {
+          try (exchange) {
+            exchange.sendResponseHeaders(200, metrics.length);
+            exchange.getResponseBody().write(metrics);
+          }
+        });
+    server.start();
+    parts.push(() -> server.stop(0));
+    driverPod(node, server.getAddress().getPort());
+  }
+
+  /** An answer from the port for metrics and health: its status and its text. */
+  HttpResponse<String> get(String path) {
+    try (HttpClient http = HttpClient.newHttpClient()) {
+      int port = controller.metricsPort().orElseThrow();
+      return http.send(
+          HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path)).build(),
+          BodyHandlers.ofString());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** The value of a metric without labels. */
+  double metric(String name) {
+    return get("/metrics")
+        .body()
+        .lines()
+        .filter(line -> line.startsWith(name + " "))
+        .mapToDouble(line -> Double.parseDouble(line.substring(name.length() + 1)))
+        .findFirst()
+        .orElseThrow(() -> new AssertionError("no metric " + name));
   }
 
   int port() {
@@ -174,9 +321,8 @@ final class SchedulingWorld implements AutoCloseable {
 
   /** Starts a scheduler with the shipped configuration, of which only names are replaced. */
   SchedulingWorld scheduler(int port) {
-    String version = TestCluster.plane().version().isAtLeast(1, 25) ? "v1" : "v1beta1";
     String configuration =
-        read(Path.of("../deploy/scheduler/%s.yaml".formatted(version)))
+        read(Path.of("../deploy/scheduler/%s.yaml".formatted(schedulerApi())))
             .replace("/etc/kubernetes/scheduler.conf", "\"@KUBECONFIG@\"\n  qps: 500\n  burst: 500")
             .replace(
                 "https://pmem-csi-intel-com-scheduler.pmem-csi.svc", "https://127.0.0.1:" + port)
@@ -192,6 +338,15 @@ final class SchedulingWorld implements AutoCloseable {
     ChildProcess scheduler = TestCluster.plane().startScheduler(className, configuration);
     parts.push(scheduler::close);
     return this;
+  }
+
+  /** The newest version of the configuration, as the documentation says. */
+  private static String schedulerApi() {
+    KubernetesVersion version = TestCluster.plane().version();
+    if (version.isAtLeast(1, 25)) {
+      return "v1";
+    }
+    return version.isAtLeast(1, 23) ? "v1beta3" : version.isAtLeast(1, 22) ? "v1beta2" : "v1beta1";
   }
 
   private static String read(Path file) {

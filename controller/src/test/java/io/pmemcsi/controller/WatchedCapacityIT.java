@@ -34,13 +34,13 @@ class WatchedCapacityIT {
   private SchedulingWorld world;
   private ClusterCache cache;
   private WatchedCapacity source;
+  private String version;
 
   @BeforeEach
   void create() {
     world = new SchedulingWorld(certificates);
     cache = ClusterCache.start(world.client);
-    String version =
-        WatchedCapacity.servedVersion(world.client, world.sandbox.namespace()).orElseThrow();
+    version = TestCluster.capacityVersion(world.client, world.sandbox.namespace());
     source =
         WatchedCapacity.start(
             world.client,
@@ -116,7 +116,7 @@ class WatchedCapacityIT {
           WatchedCapacity watched =
               WatchedCapacity.start(
                   proxied,
-                  "v1alpha1",
+                  version,
                   world.sandbox.namespace(),
                   world.driver,
                   cache,
@@ -138,7 +138,7 @@ class WatchedCapacityIT {
                 problem ->
                     assertThat(problem)
                         .contains("were not watched for")
-                        .contains("storage.k8s.io/v1alpha1"));
+                        .contains("storage.k8s.io/" + version));
       }
     }
   }
@@ -188,7 +188,7 @@ class WatchedCapacityIT {
       String name, String className, String topologyKey, String node, String capacity) {
     GenericKubernetesResource object =
         new GenericKubernetesResourceBuilder()
-            .withApiVersion("storage.k8s.io/v1alpha1")
+            .withApiVersion("storage.k8s.io/" + version)
             .withKind("CSIStorageCapacity")
             .withNewMetadata()
             .withName(name)
@@ -205,7 +205,7 @@ class WatchedCapacityIT {
   private void delete(String name) {
     world
         .client
-        .genericKubernetesResources(FakeProvisioner.CAPACITIES)
+        .genericKubernetesResources(TestCluster.capacities(version))
         .inNamespace(world.sandbox.namespace())
         .withName(name)
         .delete();

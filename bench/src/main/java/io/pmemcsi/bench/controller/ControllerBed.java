@@ -5,6 +5,7 @@ import io.fabric8.kubernetes.api.model.PersistentVolumeClaimBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.storage.StorageClassBuilder;
 import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
+import io.pmemcsi.controller.capacity.WatchedCapacity;
 import io.pmemcsi.testbed.kubernetes.Binaries;
 import io.pmemcsi.testbed.kubernetes.Certificates;
 import io.pmemcsi.testbed.kubernetes.Cluster;
@@ -31,17 +32,12 @@ final class ControllerBed implements AutoCloseable {
   static final String DRIVER = "pmem-csi.intel.com";
   static final String CLASS = "bench-late";
   static final String CLAIM = "bench";
+
+  /** For a volume that fits on one node in a hundred. */
+  static final String LARGE_CLAIM = "bench-large";
+
   private static final long GIB = 1L << 30;
   private static final Duration LIMIT = Duration.ofMinutes(2);
-
-  private static final ResourceDefinitionContext CAPACITIES =
-      new ResourceDefinitionContext.Builder()
-          .withGroup("storage.k8s.io")
-          .withVersion("v1alpha1")
-          .withKind("CSIStorageCapacity")
-          .withPlural("csistoragecapacities")
-          .withNamespaced(true)
-          .build();
 
   final Cluster cluster;
   final ControlPlane plane;
@@ -65,14 +61,18 @@ final class ControllerBed implements AutoCloseable {
     controller = start();
   }
 
+  /** CSIStorageCapacity is off by default in old versions. */
   static ControlPlane startPlane() {
+    Binaries binaries = Binaries.find();
     return ControlPlane.start(
-        Binaries.find(),
-        Map.of(
-            "kube-apiserver",
-            List.of(
-                "--feature-gates=CSIStorageCapacity=true",
-                "--runtime-config=storage.k8s.io/v1alpha1=true")));
+        binaries,
+        binaries.version().isAtLeast(1, 21)
+            ? Map.of()
+            : Map.of(
+                "kube-apiserver",
+                List.of(
+                    "--feature-gates=CSIStorageCapacity=true",
+                    "--runtime-config=storage.k8s.io/v1alpha1=true")));
   }
 
   static ControllerBed start(ControlPlane plane, Cluster cluster, List<String> nodes)
@@ -112,18 +112,23 @@ final class ControllerBed implements AutoCloseable {
             .withProvisioner(DRIVER)
             .withVolumeBindingMode("WaitForFirstConsumer")
             .build());
+    createClaim(CLAIM, "4Gi");
+    createClaim(LARGE_CLAIM, "2000Gi");
+  }
+
+  private void createClaim(String name, String size) {
     sandbox
         .client()
         .resource(
             new PersistentVolumeClaimBuilder()
                 .withNewMetadata()
-                .withName(CLAIM)
+                .withName(name)
                 .endMetadata()
                 .withNewSpec()
                 .withAccessModes("ReadWriteOnce")
                 .withStorageClassName(CLASS)
                 .withNewResources()
-                .withRequests(Map.of("storage", new Quantity("4Gi")))
+                .withRequests(Map.of("storage", new Quantity(size)))
                 .endResources()
                 .endSpec()
                 .build())
@@ -131,25 +136,37 @@ final class ControllerBed implements AutoCloseable {
   }
 
   private void publish(List<String> nodes) {
+    String version =
+        WatchedCapacity.servedVersion(sandbox.client(), sandbox.namespace()).orElseThrow();
+    var capacities =
+        new ResourceDefinitionContext.Builder()
+            .withGroup("storage.k8s.io")
+            .withVersion(version)
+            .withKind("CSIStorageCapacity")
+            .withPlural("csistoragecapacities")
+            .withNamespaced(true)
+            .build();
     try (var threads = Executors.newFixedThreadPool(8)) {
-      for (String node : nodes) {
+      for (int i = 0; i < nodes.size(); i++) {
+        String node = nodes.get(i);
+        long bytes = (i % 100 == 0 ? 3000 : 1000) * GIB;
         var _ =
             threads.submit(
                 () ->
                     sandbox
                         .client()
-                        .genericKubernetesResources(CAPACITIES)
+                        .genericKubernetesResources(capacities)
                         .inNamespace(sandbox.namespace())
                         .resource(
                             new GenericKubernetesResourceBuilder()
-                                .withApiVersion("storage.k8s.io/v1alpha1")
+                                .withApiVersion("storage.k8s.io/" + version)
                                 .withKind("CSIStorageCapacity")
                                 .withNewMetadata()
                                 .withName(node)
                                 .withNamespace(sandbox.namespace())
                                 .endMetadata()
                                 .addToAdditionalProperties("storageClassName", CLASS)
-                                .addToAdditionalProperties("capacity", Long.toString(1000 * GIB))
+                                .addToAdditionalProperties("capacity", Long.toString(bytes))
                                 .addToAdditionalProperties(
                                     "nodeTopology",
                                     Map.of("matchLabels", Map.of(DRIVER + "/node", node)))
