@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.sun.net.httpserver.HttpServer;
-import io.fabric8.kubernetes.api.model.Pod;
-import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.pmemcsi.controller.capacity.NodeCapacities;
 import io.pmemcsi.controller.capacity.ScrapedCapacity;
 import io.pmemcsi.controller.volume.NeededVolume;
@@ -18,9 +16,9 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -34,7 +32,12 @@ class ScrapedCapacityIT {
   private final NodeCapacities capacities = new NodeCapacities();
   private SchedulingWorld world;
   private HttpServer good;
+  private final AtomicInteger requests = new AtomicInteger();
+  private final CountDownLatch hangs = new CountDownLatch(1);
   private volatile long available = 100;
+
+  /** What the good endpoint waits for before it answers. */
+  private volatile CountDownLatch gate = new CountDownLatch(0);
 
   @BeforeEach
   void create() throws IOException {
@@ -53,20 +56,13 @@ class ScrapedCapacityIT {
   void oneBadEndpointMakesOnlyItsOwnNodeUnknown() throws IOException {
     HttpServer lying = serve("pmem_amount_max_volume_size{driver_name=\"%s\"} NaN %d\n");
     HttpServer hanging = hang();
-    driverPod("good", good.getAddress().getPort());
-    driverPod("lying", lying.getAddress().getPort());
-    driverPod("hanging", hanging.getAddress().getPort());
+    world.driverPod("good", good.getAddress().getPort());
+    world.driverPod("lying", lying.getAddress().getPort());
+    world.driverPod("hanging", hanging.getAddress().getPort());
     HttpServer vanishing = serve("pmem_amount_max_volume_size{driver_name=\"%s\"} %d\n");
-    driverPod("vanishing", vanishing.getAddress().getPort());
+    world.driverPod("vanishing", vanishing.getAddress().getPort());
 
-    try (ScrapedCapacity source =
-        ScrapedCapacity.start(
-            world.client,
-            world.sandbox.namespace(),
-            world.driver,
-            capacities,
-            new ScrapedCapacity.Timing(Duration.ofMillis(300), Duration.ofMillis(200)),
-            Clock.systemUTC())) {
+    try (ScrapedCapacity source = start(Duration.ofMillis(300), Duration.ofMillis(200))) {
       await().until(() -> source.notReady().isEmpty());
       await().untilAsserted(() -> assertThat(passed(source)).containsExactly("good", "vanishing"));
       vanishing.stop(0);
@@ -91,6 +87,55 @@ class ScrapedCapacityIT {
       lying.stop(0);
       hanging.stop(0);
     }
+  }
+
+  /** Otherwise one node that joins would take all replicas out of service. */
+  @Test
+  void anEndpointThatIsAddedLaterDoesNotEndReadiness() throws IOException {
+    HttpServer hanging = hang();
+    world.driverPod("good", good.getAddress().getPort());
+    try (ScrapedCapacity source = start(Duration.ofMillis(100), Duration.ofMinutes(5))) {
+      await().until(() -> source.notReady().isEmpty());
+      int before = requests.get();
+      await().until(() -> requests.get() > before + 2);
+
+      world.driverPod("hanging", hanging.getAddress().getPort());
+      await().until(() -> hangs.getCount() == 0);
+
+      assertThat(source.notReady()).isEmpty();
+    } finally {
+      hanging.stop(0);
+    }
+  }
+
+  @Test
+  void aRefreshDuringAScrapeReadsTheEndpointAgain() {
+    world.driverPod("good", good.getAddress().getPort());
+    try (ScrapedCapacity source = start(Duration.ofHours(1), Duration.ofMinutes(5))) {
+      await().until(() -> source.notReady().isEmpty());
+      var answer = new CountDownLatch(1);
+      gate = answer;
+      int before = requests.get();
+      source.refresh("good");
+      await().until(() -> requests.get() > before);
+      assertThat(passed(source)).containsExactly("good");
+      available = 5;
+
+      source.refresh("good");
+      answer.countDown();
+
+      await().untilAsserted(() -> assertThat(passed(source)).isEmpty());
+    }
+  }
+
+  private ScrapedCapacity start(Duration period, Duration timeout) {
+    return ScrapedCapacity.start(
+        world.client,
+        world.sandbox.namespace(),
+        world.driver,
+        capacities,
+        new ScrapedCapacity.Timing(period, timeout),
+        Clock.systemUTC());
   }
 
   private List<String> passed(ScrapedCapacity source) {
@@ -119,6 +164,8 @@ class ScrapedCapacityIT {
           try (exchange) {
             byte[] body =
                 format.formatted(world.driver, available).getBytes(StandardCharsets.UTF_8);
+            requests.incrementAndGet();
+            pass(gate);
             exchange.sendResponseHeaders(200, body.length);
             exchange.getResponseBody().write(body);
           }
@@ -136,14 +183,19 @@ class ScrapedCapacityIT {
           exchange.sendResponseHeaders(200, 1000);
           exchange.getResponseBody().write('p');
           exchange.getResponseBody().flush();
-          try {
-            end.await();
-          } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-          }
+          hangs.countDown();
+          pass(end);
         });
     server.start();
     return server;
+  }
+
+  private static void pass(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   private static HttpServer server() throws IOException {
@@ -151,37 +203,5 @@ class ScrapedCapacityIT {
         HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
     server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
     return server;
-  }
-
-  private void driverPod(String node, int port) {
-    Pod pod =
-        new PodBuilder()
-            .withNewMetadata()
-            .withName(node)
-            .withLabels(
-                Map.of(
-                    "app.kubernetes.io/part-of", "pmem-csi",
-                    "app.kubernetes.io/component", "node",
-                    "app.kubernetes.io/instance", world.driver.value()))
-            .endMetadata()
-            .withNewSpec()
-            .withNodeName(node)
-            .addNewContainer()
-            .withName("pmem-driver")
-            .withImage("registry.example/driver:1")
-            .addNewPort()
-            .withName("metrics")
-            .withContainerPort(port)
-            .endPort()
-            .endContainer()
-            .endSpec()
-            .build();
-    world.client.resource(pod).create();
-    world
-        .client
-        .pods()
-        .withName(node)
-        .editStatus(
-            created -> created.edit().editOrNewStatus().withPodIP("127.0.0.1").endStatus().build());
   }
 }

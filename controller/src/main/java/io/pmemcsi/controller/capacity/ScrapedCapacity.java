@@ -55,13 +55,17 @@ public final class ScrapedCapacity implements CapacitySource {
   private final Clock clock;
   private final Map<String, Endpoint> endpoints = new ConcurrentHashMap<>();
   private final Set<String> tried = ConcurrentHashMap.newKeySet();
-  private final Set<String> inFlight = ConcurrentHashMap.newKeySet();
+
+  /** Endpoints that are being read, and whether that must be repeated. */
+  private final Map<String, Boolean> inFlight = new ConcurrentHashMap<>();
+
   private final Semaphore parallel = new Semaphore(PARALLEL);
   private final HttpClient http;
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(
           Thread.ofPlatform().daemon().name("capacity").factory());
   private final LeanWatch pods;
+  private volatile boolean complete;
 
   private ScrapedCapacity(
       KubernetesClient client,
@@ -96,7 +100,7 @@ public final class ScrapedCapacity implements CapacitySource {
             pod -> removed(pod.getMetadata().getName()));
     var _ =
         timer.scheduleWithFixedDelay(
-            () -> endpoints.keySet().forEach(this::scrapeSoon),
+            this::scrapeAll,
             timing.period().toMillis(),
             timing.period().toMillis(),
             TimeUnit.MILLISECONDS);
@@ -113,8 +117,12 @@ public final class ScrapedCapacity implements CapacitySource {
     return new ScrapedCapacity(client, namespace, driver, capacities, timing, clock);
   }
 
+  /** A node that joins later does not count: scheduling to the others must go on. */
   @Override
   public Optional<String> notReady() {
+    if (complete) {
+      return Optional.empty();
+    }
     if (!pods.hasSynced()) {
       return Optional.of("the pods of the node drivers are not listed yet");
     }
@@ -144,7 +152,7 @@ public final class ScrapedCapacity implements CapacitySource {
     endpoints.forEach(
         (pod, endpoint) -> {
           if (endpoint.node().equals(node)) {
-            scrapeSoon(pod);
+            scrapeAgain(pod);
           }
         });
   }
@@ -162,7 +170,7 @@ public final class ScrapedCapacity implements CapacitySource {
     if (endpoint.isEmpty()) {
       removed(name);
     } else if (!endpoint.get().equals(endpoints.put(name, endpoint.get()))) {
-      scrapeSoon(name);
+      scrapeAgain(name);
     }
   }
 
@@ -197,28 +205,53 @@ public final class ScrapedCapacity implements CapacitySource {
                                 port.getContainerPort()))));
   }
 
-  /** Reads an endpoint once more, unless that is already going on. */
-  private void scrapeSoon(String pod) {
-    if (inFlight.add(pod)) {
-      Thread.ofVirtual()
-          .name("scrape-" + pod)
-          .start(
-              () -> {
-                try {
+  private void scrapeAll() {
+    complete = complete || notReady().isEmpty();
+    endpoints
+        .keySet()
+        .forEach(
+            pod -> {
+              if (inFlight.putIfAbsent(pod, false) == null) {
+                startScrape(pod);
+              }
+            });
+  }
+
+  /** Reads an endpoint; an attempt that has begun may show what was before, and is repeated. */
+  private void scrapeAgain(String pod) {
+    if (inFlight.put(pod, true) == null) {
+      startScrape(pod);
+    }
+  }
+
+  private void startScrape(String pod) {
+    Thread.ofVirtual()
+        .name("scrape-" + pod)
+        .start(
+            () -> {
+              boolean done = false;
+              try {
+                while (!done) {
                   parallel.acquire();
                   try {
+                    inFlight.put(pod, false);
                     scrape(pod);
                   } finally {
                     parallel.release();
+                    if (endpoints.containsKey(pod)) {
+                      tried.add(pod);
+                    }
                   }
-                } catch (InterruptedException e) {
-                  Thread.currentThread().interrupt();
-                } finally {
-                  inFlight.remove(pod);
-                  tried.add(pod);
+                  done = inFlight.remove(pod, false);
                 }
-              });
-    }
+              } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+              } finally {
+                if (!done) {
+                  inFlight.remove(pod);
+                }
+              }
+            });
   }
 
   private void scrape(String pod) throws InterruptedException {
