@@ -70,10 +70,7 @@ class RollingRestartIT {
               }
             });
 
-    for (int i = 0; i < 2; i++) {
-      add();
-      remove(replicas.removeFirst());
-    }
+    replaceReplicas();
     over.set(true);
     pods.join();
 
@@ -81,6 +78,33 @@ class RollingRestartIT {
     assertThat(world.placed()).isGreaterThan(10);
     assertThat(failuresOfTheExtender()).isEmpty();
     assertThat(world.provisioner.refused()).isZero();
+  }
+
+  /**
+   * Replicas do not share what they hold for undecided pods: a volume may be refused, and its pod
+   * is scheduled again.
+   */
+  @Test
+  void theExactFitIsReachedDuringARollingRestart() throws Exception {
+    world.nodes(10, 8 * GIB);
+    add();
+    add();
+    world.scheduler(service.port());
+    Thread pods = Thread.startVirtualThread(() -> world.burst("fit", 80, GIB));
+
+    replaceReplicas();
+    pods.join();
+
+    await().atMost(LIMIT).until(() -> world.placed() == 80 && world.provisioner.created() == 80);
+    assertThat(world.podsByNode().values()).containsOnly(8L);
+    assertThat(failuresOfTheExtender()).isEmpty();
+  }
+
+  private void replaceReplicas() throws InterruptedException {
+    for (int i = 0; i < 2; i++) {
+      add();
+      remove(replicas.removeFirst());
+    }
   }
 
   /** Starts a replica; the proxy gets to know it when it is ready. */
