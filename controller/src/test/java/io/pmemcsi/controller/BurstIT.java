@@ -62,7 +62,7 @@ class BurstIT {
 
   static Stream<Arguments> situations() {
     return Stream.of(
-        Arguments.of(10, CAMPAIGN ? 1000 : 500, CAMPAIGN ? 109 : 59),
+        Arguments.of(10, 1000, 109),
         Arguments.of(100, CAMPAIGN ? 10_000 : 1000, CAMPAIGN ? 109 : 12),
         Arguments.of(10, 200, 20));
   }
