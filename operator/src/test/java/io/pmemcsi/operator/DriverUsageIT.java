@@ -4,6 +4,8 @@ import static io.pmemcsi.operator.CsiVolumes.attachment;
 import static io.pmemcsi.operator.CsiVolumes.volume;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResourceBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.pmemcsi.operator.tools.install.OperatorInstallation;
@@ -35,6 +37,11 @@ class DriverUsageIT {
     sandbox.create(attachment("usage-pv-2", DRIVER, "usage-node"));
     sandbox.create(attachment("usage-other-2", "other.csi.example.com", "usage-node"));
     finish(sandbox, "usage-pod-3");
+    SnapshotClassesIT.serveSnapshots(sandbox);
+    for (int i = 1; i <= 3; i++) {
+      sandbox.create(snapshot("usage-snapshot-" + i, DRIVER));
+      sandbox.create(snapshot("usage-other-snapshot-" + i, "other.csi.example.com"));
+    }
 
     // long after the third pod terminated: its volumes are unmounted
     var reader =
@@ -53,7 +60,13 @@ class DriverUsageIT {
                     2,
                     List.of(
                         sandbox.namespace() + "/usage-pod-1",
-                        sandbox.namespace() + "/usage-pod-2"))));
+                        sandbox.namespace() + "/usage-pod-2")),
+                new SampledCount(
+                    3,
+                    List.of(
+                        "usage-snapshot-1 of snapshot shop/s",
+                        "usage-snapshot-2 of snapshot shop/s",
+                        "usage-snapshot-3 of snapshot shop/s"))));
     assertThat(reader.read("unused.csi.example.com").isUsed()).isFalse();
     assertThat(
             new ApiUsage(sandbox.clientAs(OperatorInstallation.NAME), Clock.systemUTC())
@@ -71,6 +84,19 @@ class DriverUsageIT {
         .withName(pod)
         .editStatus(
             found -> new PodBuilder(found).editStatus().withPhase("Succeeded").endStatus().build());
+  }
+
+  static GenericKubernetesResource snapshot(String name, String driver) {
+    return new GenericKubernetesResourceBuilder()
+        .withApiVersion("snapshot.storage.k8s.io/v1")
+        .withKind("VolumeSnapshotContent")
+        .withNewMetadata()
+        .withName(name)
+        .endMetadata()
+        .addToAdditionalProperties(
+            "spec",
+            Map.of("driver", driver, "volumeSnapshotRef", Map.of("namespace", "shop", "name", "s")))
+        .build();
   }
 
   private static Pod pod(String name, String driver) {

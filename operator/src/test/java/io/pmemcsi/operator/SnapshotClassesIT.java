@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.Resource;
 import io.fabric8.kubernetes.client.utils.Serialization;
+import io.pmemcsi.api.pmem.DeploymentCondition;
 import io.pmemcsi.operator.objects.VolumeSnapshotClass;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
@@ -99,6 +101,30 @@ class SnapshotClassesIT {
     driver.self().delete();
     driver.awaitDeleted();
     assertThat(kept.get()).isNull();
+  }
+
+  @Test
+  void aDriverStaysUntilItsLastSnapshotIsDeleted() {
+    serveSnapshots(sandbox);
+    operator.start();
+    driver.create("");
+    driver.awaitPhase("Initializing");
+    GenericKubernetesResource snapshot =
+        sandbox.create(DriverUsageIT.snapshot("classes-snapshot", DRIVER));
+
+    driver.self().delete();
+
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(driver.condition("DeletionHeld").map(DeploymentCondition::message))
+                    .hasValueSatisfying(
+                        message ->
+                            assertThat(message)
+                                .contains("1 VolumeSnapshotContent (classes-snapshot of")));
+    assertThat(driver.daemonSet().get()).isNotNull();
+    client.resource(snapshot).delete();
+    driver.awaitDeleted();
   }
 
   @Test

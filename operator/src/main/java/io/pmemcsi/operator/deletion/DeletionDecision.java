@@ -12,7 +12,8 @@ public sealed interface DeletionDecision {
    * The driver must stay, and with it the finalizer of its resource.
    *
    * @param message for the condition: what uses the driver, and what to do
-   * @param requeueAfter when to decide again; volumes, attachments and pods are not watched
+   * @param requeueAfter when to decide again; volumes, attachments, pods and snapshots are not
+   *     watched
    */
   record Hold(String message, Duration requeueAfter) implements DeletionDecision {
 

@@ -29,7 +29,7 @@ public record RequeuePeriods(
     Update update) {
 
   /**
-   * While a deletion is held; volumes, attachments and pods are not watched.
+   * While a deletion is held; volumes, attachments, pods and snapshots are not watched.
    *
    * @param byFew by few of them
    * @param byMany by so many that counting them is expensive and the end is far away

@@ -4,7 +4,10 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.KubernetesResourceList;
 import io.fabric8.kubernetes.api.model.ListOptions;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
 import io.pmemcsi.operator.facts.Paging;
+import java.net.HttpURLConnection;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.List;
@@ -17,6 +20,15 @@ import java.util.function.Function;
 public final class ApiUsage implements UsageReader {
 
   private static final long PAGE = 500;
+
+  private static final ResourceDefinitionContext SNAPSHOTS =
+      new ResourceDefinitionContext.Builder()
+          .withGroup("snapshot.storage.k8s.io")
+          .withVersion("v1")
+          .withKind("VolumeSnapshotContent")
+          .withPlural("volumesnapshotcontents")
+          .withNamespaced(false)
+          .build();
 
   private final KubernetesClient client;
   private final long page;
@@ -44,18 +56,33 @@ public final class ApiUsage implements UsageReader {
         sum(
             driver,
             client.persistentVolumes()::list,
-            found -> DriverUsage.of(driver, found, List.of(), List.of(), now));
+            found -> DriverUsage.of(driver, found, List.of(), List.of(), List.of(), now));
     DriverUsage attachments =
         sum(
             driver,
             client.storage().v1().volumeAttachments()::list,
-            found -> DriverUsage.of(driver, List.of(), found, List.of(), now));
+            found -> DriverUsage.of(driver, List.of(), found, List.of(), List.of(), now));
     DriverUsage pods =
         sum(
             driver,
             client.pods().inAnyNamespace()::list,
-            found -> DriverUsage.of(driver, List.of(), List.of(), found, now));
-    return volumes.and(attachments).and(pods);
+            found -> DriverUsage.of(driver, List.of(), List.of(), found, List.of(), now));
+    return volumes.and(attachments).and(pods).and(snapshots(driver, now));
+  }
+
+  /** None where the server does not have the API. */
+  private DriverUsage snapshots(String driver, Instant now) {
+    try {
+      return sum(
+          driver,
+          client.genericKubernetesResources(SNAPSHOTS)::list,
+          found -> DriverUsage.of(driver, List.of(), List.of(), List.of(), found, now));
+    } catch (KubernetesClientException e) {
+      if (e.getCode() == HttpURLConnection.HTTP_NOT_FOUND) {
+        return DriverUsage.none(driver);
+      }
+      throw e;
+    }
   }
 
   private <T extends HasMetadata> DriverUsage sum(

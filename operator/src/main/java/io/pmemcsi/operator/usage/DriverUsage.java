@@ -1,5 +1,6 @@
 package io.pmemcsi.operator.usage;
 
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.PersistentVolume;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.storage.VolumeAttachment;
@@ -16,16 +17,22 @@ import java.util.Map;
  * @param volumes persistent volumes, claimed or not
  * @param attachments of volumes to nodes
  * @param pods with inline volumes of the driver that may still be mounted
+ * @param snapshots of volumes, whether the volumes exist or not
  */
 public record DriverUsage(
-    String driver, SampledCount volumes, SampledCount attachments, SampledCount pods) {
+    String driver,
+    SampledCount volumes,
+    SampledCount attachments,
+    SampledCount pods,
+    SampledCount snapshots) {
 
   /** Set on volumes of an in-tree plugin that were migrated to a CSI driver. */
   private static final String MIGRATED_TO = "pv.kubernetes.io/migrated-to";
 
   /** No usage. */
   public static DriverUsage none(String driver) {
-    return new DriverUsage(driver, SampledCount.NONE, SampledCount.NONE, SampledCount.NONE);
+    return new DriverUsage(
+        driver, SampledCount.NONE, SampledCount.NONE, SampledCount.NONE, SampledCount.NONE);
   }
 
   /** Counts the objects that use the driver. */
@@ -34,6 +41,7 @@ public record DriverUsage(
       List<PersistentVolume> volumes,
       List<VolumeAttachment> attachments,
       List<Pod> pods,
+      List<GenericKubernetesResource> snapshots,
       Instant now) {
     return new DriverUsage(
         driver,
@@ -51,6 +59,11 @@ public record DriverUsage(
             pods.stream()
                 .filter(pod -> hasInline(driver, pod) && PodVolumes.mayBeMounted(pod, now))
                 .map(pod -> pod.getMetadata().getNamespace() + "/" + pod.getMetadata().getName())
+                .toList()),
+        SampledCount.of(
+            snapshots.stream()
+                .filter(content -> driver.equals(content.get("spec", "driver")))
+                .map(DriverUsage::name)
                 .toList()));
   }
 
@@ -64,7 +77,8 @@ public record DriverUsage(
         driver,
         volumes.and(other.volumes),
         attachments.and(other.attachments),
-        pods.and(other.pods));
+        pods.and(other.pods),
+        snapshots.and(other.snapshots));
   }
 
   public boolean isUsed() {
@@ -73,7 +87,7 @@ public record DriverUsage(
 
   /** How many objects use the driver. */
   public int count() {
-    return volumes.count() + attachments.count() + pods.count();
+    return volumes.count() + attachments.count() + pods.count() + snapshots.count();
   }
 
   /** Such as {@code 1 PersistentVolume (pv-1 of claim a/b)}. */
@@ -87,6 +101,9 @@ public record DriverUsage(
     }
     if (pods.count() > 0) {
       parts.add(pods.describe("pod with an inline volume", "pods with inline volumes"));
+    }
+    if (snapshots.count() > 0) {
+      parts.add(snapshots.describe("VolumeSnapshotContent", "VolumeSnapshotContents"));
     }
     return parts.isEmpty() ? "nothing" : String.join(", ", parts);
   }
@@ -114,6 +131,13 @@ public record DriverUsage(
     return claim == null
         ? name
         : "%s of claim %s/%s".formatted(name, claim.getNamespace(), claim.getName());
+  }
+
+  private static String name(GenericKubernetesResource content) {
+    String name = content.getMetadata().getName();
+    return content.get("spec", "volumeSnapshotRef") instanceof Map<?, ?> snapshot
+        ? "%s of snapshot %s/%s".formatted(name, snapshot.get("namespace"), snapshot.get("name"))
+        : name;
   }
 
   private static String name(VolumeAttachment attachment) {

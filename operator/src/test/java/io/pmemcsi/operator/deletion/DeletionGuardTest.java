@@ -4,6 +4,8 @@ import static io.pmemcsi.operator.CsiVolumes.attachment;
 import static io.pmemcsi.operator.CsiVolumes.volume;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResourceBuilder;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.PersistentVolume;
 import io.fabric8.kubernetes.api.model.PersistentVolumeBuilder;
@@ -43,6 +45,7 @@ class DeletionGuardTest {
             List.of(volume("pv-1", DRIVER), claimed("pv-2", DRIVER), volume("pv-3", "other")),
             List.of(attachment("pv-2", DRIVER, "n1"), attachment("pv-3", "other", "n1")),
             List.of(inline("a", DRIVER, "Running"), inline("b", "other", "Running")),
+            List.of(snapshot("s-1", DRIVER), snapshot("s-2", "other")),
             NOW);
 
     assertThat(guard(usage).decide(resource(Map.of()), "WhenUnused", DRIVER))
@@ -50,7 +53,8 @@ class DeletionGuardTest {
             new DeletionDecision.Hold(
                 "The driver csi.example.com is not removed yet, because these need it:"
                     + " 2 PersistentVolumes (pv-1, pv-2 of claim shop/data), 1 VolumeAttachment"
-                    + " (pv-2 to node n1), 1 pod with an inline volume (shop/a). Delete them; or"
+                    + " (pv-2 to node n1), 1 pod with an inline volume (shop/a),"
+                    + " 1 VolumeSnapshotContent (s-1 of snapshot shop/hourly). Delete them; or"
                     + " set the annotation pmem-csi.intel.com/force-deletion=true to remove the"
                     + " driver now, which leaves their data unreachable and mounted volumes"
                     + " behind.",
@@ -105,7 +109,8 @@ class DeletionGuardTest {
                 DRIVER,
                 new SampledCount(2, List.of("pv-1", "pv-2")),
                 SampledCount.NONE,
-                new SampledCount(1, List.of("shop/p"))));
+                new SampledCount(1, List.of("shop/p")),
+                SampledCount.NONE));
   }
 
   @Test
@@ -146,7 +151,7 @@ class DeletionGuardTest {
   }
 
   private static DriverUsage usage(List<PersistentVolume> volumes, List<Pod> pods) {
-    return DriverUsage.of(DRIVER, volumes, List.of(), pods, NOW);
+    return DriverUsage.of(DRIVER, volumes, List.of(), pods, List.of(), NOW);
   }
 
   private static PersistentVolume claimed(String name, String driver) {
@@ -157,6 +162,21 @@ class DeletionGuardTest {
         .withName("data")
         .endClaimRef()
         .endSpec()
+        .build();
+  }
+
+  private static GenericKubernetesResource snapshot(String name, String driver) {
+    return new GenericKubernetesResourceBuilder()
+        .withNewMetadata()
+        .withName(name)
+        .endMetadata()
+        .addToAdditionalProperties(
+            "spec",
+            Map.of(
+                "driver",
+                driver,
+                "volumeSnapshotRef",
+                Map.of("namespace", "shop", "name", "hourly")))
         .build();
   }
 

@@ -60,6 +60,7 @@ final class OperatorRbac {
                             // a driver is removed only if nothing uses it
                             rule("", "persistentvolumes,pods", "list"),
                             rule("storage.k8s.io", "volumeattachments", "list"),
+                            rule("snapshot.storage.k8s.io", "volumesnapshotcontents", "list"),
                             // volumes of deleted nodes are released where a user wants that
                             rule("", "persistentvolumes", "get,patch,delete"),
                             rule("", "persistentvolumeclaims", "get,delete"),
