@@ -12,7 +12,9 @@ import static io.pmemcsi.operator.objects.Sidecar.SNAPSHOTTER;
 import io.fabric8.kubernetes.api.model.rbac.PolicyRule;
 import io.pmemcsi.operator.facts.KubernetesVersion;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * A release of a sidecar: one row of the table below.
@@ -118,6 +120,11 @@ public record SidecarRelease(
 
   public String image() {
     return REGISTRY + sidecar.repository() + ":" + tag;
+  }
+
+  /** The arguments of a container, with the flags of this release at the end. */
+  public List<String> arguments(String... arguments) {
+    return Stream.concat(Arrays.stream(arguments), flags.stream()).toList();
   }
 
   private static List<PolicyRule> provision(String volumeVerbs) {

@@ -194,12 +194,15 @@ public final class NodePods {
                 .orElseGet(() -> driver.release(Sidecar.REGISTRAR).image()))
         .withImagePullPolicy(driver.pullPolicy())
         .withArgs(
-            driver.verbosity(),
-            "--kubelet-registration-path="
-                + kubeletDir
-                + "/plugins/$(PMEM_CSI_DRIVER_NAME)/csi.sock",
-            CSI_ADDRESS,
-            "--timeout=10s")
+            driver
+                .release(Sidecar.REGISTRAR)
+                .arguments(
+                    driver.verbosity(),
+                    "--kubelet-registration-path="
+                        + kubeletDir
+                        + "/plugins/$(PMEM_CSI_DRIVER_NAME)/csi.sock",
+                    CSI_ADDRESS,
+                    "--timeout=10s"))
         .withEnv(driver.driverNameVariable())
         .withSecurityContext(Pods.readOnlyRootFilesystem())
         .withResources(driver.sizing().nodeRegistrar())
@@ -228,11 +231,15 @@ public final class NodePods {
                 .orElseGet(() -> driver.release(Sidecar.RESIZER).image()))
         .withImagePullPolicy(driver.pullPolicy())
         .withArgs(
-            driver.verbosity(),
-            CSI_ADDRESS,
-            "--leader-election",
-            // volumes are expanded in use, so there is no need to watch all pods of the cluster
-            "--handle-volume-inuse-error=false")
+            driver
+                .release(Sidecar.RESIZER)
+                .arguments(
+                    driver.verbosity(),
+                    CSI_ADDRESS,
+                    "--leader-election",
+                    // volumes are expanded in use, so there is no need to watch all pods of the
+                    // cluster
+                    "--handle-volume-inuse-error=false"))
         .withSecurityContext(Pods.readOnlyRootFilesystem())
         .withResources(driver.sizing().provisioner())
         .withVolumeMounts(Pods.mount("socket-dir", "/csi"))
@@ -250,11 +257,14 @@ public final class NodePods {
                 .orElseGet(() -> driver.release(Sidecar.SNAPSHOTTER).image()))
         .withImagePullPolicy(driver.pullPolicy())
         .withArgs(
-            driver.verbosity(),
-            CSI_ADDRESS,
-            "--node-deployment=true",
-            // a snapshot is a full copy
-            "--timeout=5m")
+            driver
+                .release(Sidecar.SNAPSHOTTER)
+                .arguments(
+                    driver.verbosity(),
+                    CSI_ADDRESS,
+                    "--node-deployment=true",
+                    // a snapshot is a full copy
+                    "--timeout=5m"))
         .withEnv(Pods.podField("NODE_NAME", "spec.nodeName"))
         .withSecurityContext(Pods.readOnlyRootFilesystem())
         .withResources(driver.sizing().provisioner())

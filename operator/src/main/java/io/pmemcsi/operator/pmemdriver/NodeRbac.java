@@ -130,10 +130,12 @@ public final class NodeRbac {
   }
 
   private List<PolicyRule> snapshotterRules() {
-    var rules = new ArrayList<>(driver.release(Sidecar.SNAPSHOTTER).rules());
+    SidecarRelease release = driver.release(Sidecar.SNAPSHOTTER);
+    var rules = new ArrayList<>(release.rules());
     // the provisioner reads what a claim is to be restored from
     rules.add(rule("snapshot.storage.k8s.io", "volumesnapshots", "get,list"));
     rules.add(rule("", "events", "list,watch,create,update,patch"));
+    rules.addAll(release.laterRules());
     return rules;
   }
 

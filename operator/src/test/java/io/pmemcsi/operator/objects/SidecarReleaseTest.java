@@ -3,6 +3,7 @@ package io.pmemcsi.operator.objects;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pmemcsi.operator.facts.KubernetesVersion;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -25,6 +26,21 @@ class SidecarReleaseTest {
                 .flags()
                 .contains("--feature-gates=Topology=true"))
         .isEqualTo(gate);
+  }
+
+  @Test
+  void theFlagsOfAReleaseFollowTheArgumentsOfTheContainer() {
+    var release =
+        new SidecarRelease(
+            Sidecar.REGISTRAR,
+            KubernetesVersion.OLDEST,
+            "v9.0.0",
+            List.of("--new-flag"),
+            List.of(),
+            List.of());
+
+    assertThat(release.arguments("--v=3", "--timeout=10s"))
+        .containsExactly("--v=3", "--timeout=10s", "--new-flag");
   }
 
   @Test

@@ -70,7 +70,9 @@ record SidecarContainers(TemplateDriver driver) {
     return sidecar(
         Sidecar.REGISTRAR,
         first,
-        List.of("--kubelet-registration-path=$(DRIVER_REG_SOCK_PATH)"),
+        driver
+            .release(Sidecar.REGISTRAR)
+            .arguments("--kubelet-registration-path=$(DRIVER_REG_SOCK_PATH)"),
         overrides(Sidecar.REGISTRAR),
         List.of(
             Pods.variable(
@@ -94,9 +96,7 @@ record SidecarContainers(TemplateDriver driver) {
   }
 
   private List<String> controllerFlags(Sidecar sidecar) {
-    var flags = new ArrayList<String>();
-    flags.add(LEADER_ELECTION);
-    flags.addAll(driver.release(sidecar).flags());
+    var flags = new ArrayList<>(driver.release(sidecar).arguments(LEADER_ELECTION));
     if (sidecar == Sidecar.PROVISIONER && driver.publishesCapacity()) {
       flags.add("--enable-capacity");
       flags.add("--capacity-ownerref-level=2");
@@ -118,9 +118,11 @@ record SidecarContainers(TemplateDriver driver) {
     return sidecar(
         Sidecar.LIVENESS_PROBE,
         first,
-        List.of(
-            "--health-port=" + port,
-            "--probe-timeout=%ds".formatted(driver.settings().probeTimeoutSeconds())),
+        driver
+            .release(Sidecar.LIVENESS_PROBE)
+            .arguments(
+                "--health-port=" + port,
+                "--probe-timeout=%ds".formatted(driver.settings().probeTimeoutSeconds())),
         new Overrides(
             written.extraArgs().stream()
                 .filter(argument -> LivenessProbe.port(argument).isEmpty())
