@@ -10,7 +10,11 @@ import java.util.Optional;
 
 /** The conditions of PMEM-CSI resources, how long they stay, and which events they raise. */
 public enum PmemCondition {
-  CERTS_VERIFIED(DeploymentCondition.CERTS_VERIFIED, Lifetime.WHILE_NAMED, Raises.WHEN_FALSE),
+  CERTS_VERIFIED(
+      DeploymentCondition.CERTS_VERIFIED,
+      Lifetime.WHILE_NAMED,
+      Raises.WHEN_FALSE,
+      "CertsNotVerified"),
   CERTS_READY(DeploymentCondition.CERTS_READY, Lifetime.WHILE_NAMED, Raises.NOTHING),
   DRIVER_DEPLOYED(DeploymentCondition.DRIVER_DEPLOYED, Lifetime.PERMANENT, Raises.NOTHING),
   /** False while another driver manages the memory of the same nodes. */
@@ -37,7 +41,6 @@ public enum PmemCondition {
   /** When a condition raises a warning event. */
   enum Raises {
     NOTHING,
-    /** Its type is the reason of the event. */
     WHEN_NEW,
     /** If the driver runs despite it; otherwise the phase raises one. */
     WHEN_FALSE
@@ -46,11 +49,18 @@ public enum PmemCondition {
   private final String type;
   private final Lifetime lifetime;
   private final Raises raises;
+  private final String eventReason;
 
+  /** With its type as the reason of the event. */
   PmemCondition(String type, Lifetime lifetime, Raises raises) {
+    this(type, lifetime, raises, type);
+  }
+
+  PmemCondition(String type, Lifetime lifetime, Raises raises, String eventReason) {
     this.type = type;
     this.lifetime = lifetime;
     this.raises = raises;
+    this.eventReason = eventReason;
   }
 
   String type() {
@@ -63,6 +73,10 @@ public enum PmemCondition {
 
   Raises raises() {
     return raises;
+  }
+
+  String eventReason() {
+    return eventReason;
   }
 
   /** Empty for a condition of a release that knows more of them. */

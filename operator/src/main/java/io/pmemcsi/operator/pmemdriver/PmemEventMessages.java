@@ -56,14 +56,14 @@ final class PmemEventMessages {
         ? Optional.empty()
         : next.condition(condition.type())
             .map(DeploymentCondition::message)
-            .map(message -> EventMessage.warning(condition.type(), message));
+            .map(message -> EventMessage.warning(condition.eventReason(), message));
   }
 
   private static Optional<EventMessage> whenFalse(
       PmemCondition condition, PmemCSIDeploymentStatus previous, PmemCSIDeploymentStatus next) {
     return falseMessage(condition, next)
         .filter(message -> !falseMessage(condition, previous).equals(Optional.of(message)))
-        .map(message -> EventMessage.warning("CertsNotVerified", message));
+        .map(message -> EventMessage.warning(condition.eventReason(), message));
   }
 
   private static Optional<String> falseMessage(
