@@ -37,9 +37,11 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /** A resource that is deleted and recreated at once. */
@@ -58,7 +60,7 @@ class RecreatedResourceTest {
   @Test
   void resourceThatIsRecreatedDuringCleanupIsReconciled() throws Exception {
     try (var testbed = new EmbeddedTestbed()) {
-      Operator operator = operator(testbed.client(), this::hold);
+      Operator operator = operator(testbed.client(), _ -> hold());
       operator.start();
       try {
         var driver = new TemplateResource(testbed.client(), EmbeddedTestbed.NAMESPACE, "back");
@@ -84,12 +86,14 @@ class RecreatedResourceTest {
   void resourceThatIsRecreatedBeforeTheDeletionIsKnownIsReconciled() throws Exception {
     try (var testbed = new EmbeddedTestbed();
         KubernetesClient client = clientWithLongTimeout(testbed)) {
-      Operator operator = operator(client, () -> {});
+      List<String> forgotten = new CopyOnWriteArrayList<>();
+      Operator operator = operator(client, one -> forgotten.add(one.getMetadata().getUid()));
       operator.start();
       try {
         var resource = testbed.client().resources(PmemCSIDeployment.class).withName(PMEM);
         createPmem(testbed.client());
         awaitInitializing(testbed.client());
+        String former = resource.get().getMetadata().getUid();
         testbed.faults().follow(new LateResponse());
         resource.delete();
         await().until(() -> resource.get() == null);
@@ -99,6 +103,7 @@ class RecreatedResourceTest {
         goOn.countDown();
         awaitInitializing(testbed.client());
         await().untilAsserted(() -> assertThat(ended).hasValueGreaterThanOrEqualTo(1));
+        assertThat(forgotten).isNotEmpty().containsOnly(former);
 
         var driver = testbed.client().storage().v1().csiDrivers().withName(PMEM);
         driver.delete();
@@ -114,7 +119,7 @@ class RecreatedResourceTest {
   void resourceWhoseFinalizerAUserRemovesIsForgotten() {
     var deleted = new AtomicInteger();
     try (var testbed = new EmbeddedTestbed()) {
-      Operator operator = operator(testbed.client(), deleted::incrementAndGet);
+      Operator operator = operator(testbed.client(), _ -> deleted.incrementAndGet());
       createPmem(testbed.client());
       var resource = testbed.client().resources(PmemCSIDeployment.class).withName(PMEM);
       operator.start();
@@ -141,7 +146,7 @@ class RecreatedResourceTest {
   void resourceIsForgottenAlthoughNodesCannotBeReleased() {
     var deleted = new AtomicInteger();
     try (var testbed = new EmbeddedTestbed()) {
-      Operator operator = operator(testbed.client(), deleted::incrementAndGet);
+      Operator operator = operator(testbed.client(), _ -> deleted.incrementAndGet());
       testbed.faults().follow(new RefusedNodeLists());
       operator.start();
       try {
@@ -206,7 +211,7 @@ class RecreatedResourceTest {
     return Clients.to(config).build();
   }
 
-  private Operator operator(KubernetesClient client, Runnable onDeletion) {
+  private Operator operator(KubernetesClient client, Consumer<HasMetadata> onDeletion) {
     var kinds =
         Kinds.of(
             EmbeddedTestbed.NAMESPACE,
@@ -273,7 +278,7 @@ class RecreatedResourceTest {
     }
   }
 
-  private record OnDeletion(Runnable action) implements OutcomeListener {
+  private record OnDeletion(Consumer<HasMetadata> action) implements OutcomeListener {
 
     @Override
     public void applied(HasMetadata resource, Outcome outcome) {}
@@ -286,7 +291,7 @@ class RecreatedResourceTest {
 
     @Override
     public void deleted(HasMetadata resource) {
-      action.run();
+      action.accept(resource);
     }
   }
 }

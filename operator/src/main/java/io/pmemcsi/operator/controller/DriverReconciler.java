@@ -28,8 +28,10 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.Predicate;
@@ -41,6 +43,11 @@ import org.slf4j.spi.LoggingEventBuilder;
 /**
  * One way for every kind: observe, decide, act, report. A reconciliation goes this way once and
  * never back. Nothing after the decision decides; nothing in the report acts.
+ *
+ * <p>There are two exceptions. A rollout is a second pass on its own: once the objects are applied,
+ * {@link DriverKind#rollOut} observes pods and nodes, plans and executes. And {@link
+ * #updateErrorStatus} releases the nodes of a resource whose deletion JOSDK has lost: nothing else
+ * is called for it any more.
  *
  * <p>JOSDK calls {@link #reconcile} for every event, deletions included, so that an error in any
  * step reaches {@link #updateErrorStatus}, and so that nothing is remembered of a resource whose
@@ -63,6 +70,12 @@ public final class DriverReconciler<R extends CustomResource<?, S>, S, O, P exte
   private final RequeueSource<R> requeues = new RequeueSource<>();
   private final OwnWrites<R> writes = new OwnWrites<>();
   private final Predicate<Class<?>> isServed;
+
+  /**
+   * By name, as reconciled last. JOSDK tracks resources by name: the event of a deletion may come
+   * with the next resource of that name, and what is remembered by UID is that of the former.
+   */
+  private final Map<ResourceID, R> reconciled = new ConcurrentHashMap<>();
 
   /**
    * Watches that have not started: of types that the server does not have, or of an unused kind.
@@ -190,10 +203,13 @@ public final class DriverReconciler<R extends CustomResource<?, S>, S, O, P exte
   @Override
   public UpdateControl<R> reconcile(R cached, Context<R> context) {
     UpdateControl<R> control = UpdateControl.noUpdate();
+    var id = ResourceID.fromResource(cached);
     if (context.isPrimaryResourceDeleted()) {
-      forget(cached);
+      forget(reconciled.getOrDefault(id, cached));
+      reconciled.remove(id);
       return control;
     }
+    forgetFormer(id, cached);
     startWatches(context.eventSourceRetriever());
     R resource = writes.fresh(cached, context.getClient());
     var cluster = new CachedReader<>(context, traits.owned());
@@ -223,9 +239,11 @@ public final class DriverReconciler<R extends CustomResource<?, S>, S, O, P exte
     Optional<Problem> lasting = Failures.problem(failure, attempt);
     log(cached, failure, attempt, lasting.isPresent());
     try {
-      if (!requeues.isPresent(ResourceID.fromResource(cached))) {
+      var id = ResourceID.fromResource(cached);
+      if (!requeues.isPresent(id)) {
         // JOSDK 5.2.3 loses a deletion that it observes while a reconciliation fails
-        forget(cached);
+        R former = reconciled.remove(id);
+        forget(former == null ? cached : former);
       } else if (!context.isPrimaryResourceDeleted()) {
         var cluster = new CachedReader<>(context, traits.owned());
         lasting.ifPresent(
@@ -337,6 +355,14 @@ public final class DriverReconciler<R extends CustomResource<?, S>, S, O, P exte
   private Optional<Duration> finish(R resource) {
     kind.endRollout(resource);
     return Optional.empty();
+  }
+
+  private void forgetFormer(ResourceID id, R resource) {
+    R former = reconciled.get(id);
+    if (former != null && !former.getMetadata().getUid().equals(resource.getMetadata().getUid())) {
+      forget(former);
+    }
+    reconciled.put(id, resource);
   }
 
   /** What needs no server first: nothing must stay in memory because nodes cannot be released. */
