@@ -23,6 +23,8 @@ public record LostNodes(List<LostNode> report, List<LostVolume> due) {
   /** A status must stay small; the volumes of further nodes are released after these. */
   static final int MAX_NODES = 50;
 
+  private static final int FAILURES_TO_NAME = 3;
+
   public LostNodes {
     report = List.copyOf(report);
     due = List.copyOf(due);
@@ -73,8 +75,12 @@ public record LostNodes(List<LostNode> report, List<LostVolume> due) {
             .toList());
   }
 
-  /** The condition for a report. */
-  static Optional<DeploymentCondition> condition(List<LostNode> report) {
+  /**
+   * The condition for a report.
+   *
+   * @param notReleased why volumes could not be released
+   */
+  static Optional<DeploymentCondition> condition(List<LostNode> report, List<String> notReleased) {
     int volumes = report.stream().mapToInt(node -> node.volumes().count()).sum();
     return report.isEmpty()
         ? Optional.empty()
@@ -84,10 +90,24 @@ public record LostNodes(List<LostNode> report, List<LostVolume> due) {
                 ("%d volumes are bound to nodes that do not exist any more (%s): see"
                         + " status.lostNodes. Create a Node again under its former name if its"
                         + " memory still exists; else delete pods, claims and volumes, or let"
-                        + " spec.lostNodes.releaseAfter do it")
+                        + " spec.lostNodes.releaseAfter of a PmemCSIDeployment do it%s")
                     .formatted(
                         volumes,
-                        report.stream().map(LostNode::node).collect(Collectors.joining(", ")))));
+                        report.stream().map(LostNode::node).collect(Collectors.joining(", ")),
+                        describe(notReleased))));
+  }
+
+  private static String describe(List<String> notReleased) {
+    if (notReleased.isEmpty()) {
+      return "";
+    }
+    String more =
+        notReleased.size() > FAILURES_TO_NAME
+            ? " and %d more".formatted(notReleased.size() - FAILURES_TO_NAME)
+            : "";
+    return ". Cannot be released: "
+        + notReleased.stream().limit(FAILURES_TO_NAME).collect(Collectors.joining("; "))
+        + more;
   }
 
   private static boolean isOver(Instant since, Duration period, Instant now) {

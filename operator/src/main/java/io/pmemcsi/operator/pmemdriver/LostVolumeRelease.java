@@ -5,10 +5,13 @@ import io.fabric8.kubernetes.api.model.ObjectReference;
 import io.fabric8.kubernetes.api.model.PersistentVolume;
 import io.fabric8.kubernetes.api.model.PersistentVolumeClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.pmemcsi.operator.facts.Refusal;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,7 +32,35 @@ public final class LostVolumeRelease {
     this.client = client;
   }
 
-  public void release(LostVolume lost) {
+  /**
+   * Releases each volume, whatever becomes of the others.
+   *
+   * @return why some could not be released
+   */
+  public List<String> release(List<LostVolume> due) {
+    return due.stream().flatMap(lost -> failure(lost).stream()).toList();
+  }
+
+  private Optional<String> failure(LostVolume lost) {
+    try {
+      release(lost);
+      return Optional.empty();
+    } catch (KubernetesClientException e) {
+      if (e.getCode() == 0) {
+        // no answer: that is not about this volume
+        throw e;
+      }
+      String reason = Refusal.reason(e);
+      LOG.atWarn()
+          .addKeyValue("volume", lost.name())
+          .addKeyValue("node", lost.node())
+          .addKeyValue("cause", reason)
+          .log("A volume of a deleted node cannot be released.");
+      return Optional.of("volume %s: %s".formatted(lost.name(), reason));
+    }
+  }
+
+  private void release(LostVolume lost) {
     PersistentVolume volume = client.persistentVolumes().withName(lost.name()).get();
     if (volume == null
         || !volume.getMetadata().getUid().equals(lost.uid())

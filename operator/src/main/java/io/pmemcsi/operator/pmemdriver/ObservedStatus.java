@@ -144,12 +144,17 @@ public record ObservedStatus(
         Mode.TERMINATING);
   }
 
-  /** With the nodes that do not exist any more. */
-  ObservedStatus withLost(LostNodes lost) {
+  /**
+   * With the nodes that do not exist any more.
+   *
+   * @param notReleased why volumes could not be released
+   */
+  ObservedStatus withLost(LostNodes lost, List<String> notReleased) {
     return new ObservedStatus(
         generation,
         failure,
-        Stream.concat(conditions.stream(), LostNodes.condition(lost.report()).stream()).toList(),
+        Stream.concat(conditions.stream(), LostNodes.condition(lost.report(), notReleased).stream())
+            .toList(),
         components,
         unpreparedNodes,
         Optional.of(lost.report()),

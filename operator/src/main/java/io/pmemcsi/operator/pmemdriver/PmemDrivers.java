@@ -229,7 +229,8 @@ public final class PmemDrivers<
             plan.certificates().expires(),
             driver,
             problem);
-    ObservedStatus status = plan.lostNodes().map(running::withLost).orElse(running);
+    ObservedStatus status =
+        plan.lostNodes().map(lost -> running.withLost(lost, driver.notReleased())).orElse(running);
     ObservedStatus complete =
         plan.driver().flatMap(PmemModel::snapshotClassesMissing).map(status::with).orElse(status);
     return hold.map(complete::held).orElse(complete);

@@ -13,12 +13,21 @@ import java.util.SortedSet;
  *
  * @param components empty if they could not be observed
  * @param unpreparedNodes on which the driver is ready but finds no memory
+ * @param notReleased why volumes of lost nodes could not be released
  */
-public record RunningDriver(List<ComponentState> components, List<UnpreparedNode> unpreparedNodes) {
+public record RunningDriver(
+    List<ComponentState> components,
+    List<UnpreparedNode> unpreparedNodes,
+    List<String> notReleased) {
 
   public RunningDriver {
     components = List.copyOf(components);
     unpreparedNodes = List.copyOf(unpreparedNodes);
+    notReleased = List.copyOf(notReleased);
+  }
+
+  public RunningDriver(List<ComponentState> components, List<UnpreparedNode> unpreparedNodes) {
+    this(components, unpreparedNodes, List.of());
   }
 
   boolean isReady(String component) {
@@ -30,7 +39,11 @@ public record RunningDriver(List<ComponentState> components, List<UnpreparedNode
   }
 
   RunningDriver with(List<UnpreparedNode> unprepared) {
-    return new RunningDriver(components, unprepared);
+    return new RunningDriver(components, unprepared, notReleased);
+  }
+
+  public RunningDriver withNotReleased(List<String> failures) {
+    return new RunningDriver(components, unpreparedNodes, failures);
   }
 
   /** The same of a driver that cannot be used on some nodes although its pods are ready. */
@@ -46,7 +59,8 @@ public record RunningDriver(List<ComponentState> components, List<UnpreparedNode
   private RunningDriver withNodes(ComponentState state) {
     return new RunningDriver(
         components.stream().map(one -> one.is(DriverComponent.NODE) ? state : one).toList(),
-        unpreparedNodes);
+        unpreparedNodes,
+        notReleased);
   }
 
   /** When to observe again what no event reports. */

@@ -118,6 +118,20 @@ class LostNodesTest {
     assertThat(decide(List.of(unbound("a", "gone", true)), before, DAY, NOW).due()).hasSize(1);
   }
 
+  @Test
+  void theConditionNamesTheFirstVolumesThatCannotBeReleased() {
+    List<LostNode> report = List.of(lost("gone", NOW));
+    assertThat(message(report, List.of())).doesNotContain("Cannot be released");
+    assertThat(message(report, List.of("volume a: forbidden")))
+        .endsWith(". Cannot be released: volume a: forbidden");
+    assertThat(message(report, List.of("a", "b", "c", "d", "e")))
+        .endsWith(". Cannot be released: a; b; c and 2 more");
+  }
+
+  private static String message(List<LostNode> report, List<String> notReleased) {
+    return String.valueOf(LostNodes.condition(report, notReleased).orElseThrow().message());
+  }
+
   /** By an operator that has seen all of it. */
   private static LostNodes decide(
       List<LostVolume> volumes,

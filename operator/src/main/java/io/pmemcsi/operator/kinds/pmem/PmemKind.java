@@ -257,14 +257,18 @@ public final class PmemKind implements PmemDriverKind<PmemCSIDeployment, PmemObs
       PmemPlan<PmemCSIDeployment> plan,
       Optional<Problem> problem,
       ClusterReader<PmemCSIDeployment> cluster) {
-    var release = new LostVolumeRelease(cluster.client());
-    plan.lostNodes().ifPresent(lost -> lost.due().forEach(release::release));
-    return drivers.running(
-        resource,
-        plan,
-        plan.driver().isPresent() && PmemSettings.of(resource).hasController(),
-        problem,
-        cluster);
+    List<String> notReleased =
+        plan.lostNodes()
+            .map(lost -> new LostVolumeRelease(cluster.client()).release(lost.due()))
+            .orElse(List.of());
+    return drivers
+        .running(
+            resource,
+            plan,
+            plan.driver().isPresent() && PmemSettings.of(resource).hasController(),
+            problem,
+            cluster)
+        .withNotReleased(notReleased);
   }
 
   @Override
