@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingAdmiss
 import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.Resource;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import java.util.List;
 import java.util.stream.Stream;
@@ -25,7 +26,20 @@ final class Leftovers {
 
   /** Deletes a resource and its objects, also without an operator. */
   static void remove(KubernetesClient client, String namespace, String prefix, String driver) {
-    var resource = client.resources(PmemCSIDeployment.class).withName(driver);
+    remove(
+        client,
+        client.resources(PmemCSIDeployment.class).withName(driver),
+        namespace,
+        prefix,
+        driver);
+  }
+
+  static <T extends HasMetadata> void remove(
+      KubernetesClient client,
+      Resource<T> resource,
+      String namespace,
+      String prefix,
+      String driver) {
     resource.delete();
     await()
         .ignoreExceptionsInstanceOf(KubernetesClientException.class)

@@ -11,10 +11,19 @@ import io.fabric8.kubernetes.api.model.PersistentVolumeClaim;
 import io.fabric8.kubernetes.api.model.PersistentVolumeClaimBuilder;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.authorization.v1.SelfSubjectAccessReviewBuilder;
+import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
+import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBuilder;
+import io.fabric8.kubernetes.api.model.rbac.PolicyRuleBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.Resource;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import io.pmemcsi.api.legacy.LegacyDeployment;
 import io.pmemcsi.api.pmem.LostNode;
+import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
+import io.pmemcsi.operator.tools.install.OperatorInstallation;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
 import java.time.Duration;
@@ -173,6 +182,104 @@ class LostNodesIT {
     awaitReconciled();
     assertThat(client.persistentVolumes().withName("lost-retained").get().getMetadata())
         .returns(null, kept -> kept.getDeletionTimestamp());
+  }
+
+  @Test
+  void aClaimThatMustNotBeDeletedHoldsUpNoOther() {
+    driver.create(policy());
+    Node node = node("lost-1");
+    PersistentVolumeClaim kept = boundClaim(volume("lost-a-kept", DRIVER, "lost-1", "Delete"));
+    volume("lost-b-released", DRIVER, "lost-1", "Delete");
+    client.resource(node).delete();
+    await().untilAsserted(() -> assertThat(driver.status().lostNodes()).hasSize(1));
+    forbidDeletionOfClaims();
+
+    offset = Duration.ofHours(25);
+    driver.setSpec(policy());
+
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(client.persistentVolumes().withName("lost-b-released").get()).isNull());
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(driver.condition("NodesLost").orElseThrow().message())
+                    .contains("Cannot be released: volume lost-a-kept: ")
+                    .contains("forbidden"));
+    awaitReconciled();
+    assertThat(driver.status().phaseOrNew()).isEqualTo("Initializing");
+    assertThat(client.resource(kept).get().getMetadata().getDeletionTimestamp()).isNull();
+  }
+
+  private void forbidDeletionOfClaims() {
+    var role = client.rbac().clusterRoles().withName(OperatorInstallation.NAME);
+    ClusterRole complete = role.get();
+    sandbox.cleanUp(
+        () ->
+            role.edit(
+                found -> new ClusterRoleBuilder(found).withRules(complete.getRules()).build()));
+    role.edit(
+        found ->
+            new ClusterRoleBuilder(found)
+                .withRules(
+                    found.getRules().stream()
+                        .map(
+                            rule ->
+                                rule.getResources().contains("persistentvolumeclaims")
+                                    ? new PolicyRuleBuilder(rule).removeFromVerbs("delete").build()
+                                    : rule)
+                        .toList())
+                .build());
+    await()
+        .until(
+            () ->
+                !sandbox
+                    .clientAs(OperatorInstallation.NAME)
+                    .authorization()
+                    .v1()
+                    .selfSubjectAccessReview()
+                    .create(
+                        new SelfSubjectAccessReviewBuilder()
+                            .withNewSpec()
+                            .withNewResourceAttributes()
+                            .withNamespace(sandbox.namespace())
+                            .withVerb("delete")
+                            .withResource("persistentvolumeclaims")
+                            .endResourceAttributes()
+                            .endSpec()
+                            .build())
+                    .getStatus()
+                    .getAllowed());
+  }
+
+  /** It has no grace period, so that nothing is released. */
+  @Test
+  void aDeploymentReportsLostNodes() {
+    var legacy = new LegacyDeployment();
+    legacy.getMetadata().setName("lost");
+    legacy.setSpec(
+        new KubernetesSerialization()
+            .unmarshal("spec: {driverName: %s}".formatted(DRIVER), LegacyDeployment.class)
+            .getSpec());
+    client.resource(legacy).create();
+    Resource<LegacyDeployment> self = client.resources(LegacyDeployment.class).withName("lost");
+    sandbox.cleanUp(() -> Leftovers.remove(client, self, sandbox.namespace(), "lost", DRIVER));
+    Node node = node("lost-1");
+    PersistentVolume volume = volume("lost-reported", DRIVER, "lost-1", "Delete");
+
+    client.resource(node).delete();
+
+    await()
+        .untilAsserted(
+            () -> {
+              PmemCSIDeploymentStatus status = self.get().getStatus();
+              assertThat(status.lostNodes()).extracting(LostNode::node).containsExactly("lost-1");
+              assertThat(status.condition("NodesLost").orElseThrow().message()).contains("lost-1");
+            });
+    assertThat(client.resource(volume).get().getMetadata().getDeletionTimestamp()).isNull();
+    node("lost-1");
+    await().untilAsserted(() -> assertThat(self.get().getStatus().lostNodes()).isEmpty());
   }
 
   /** Another spec each time, so that the resource is reconciled. */

@@ -2,10 +2,12 @@ package io.pmemcsi.operator.deletion;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.pmemcsi.api.DeletionPolicy;
+import io.pmemcsi.operator.deletion.DeletionDecision.Hold;
 import io.pmemcsi.operator.facts.RequeuePeriods;
 import io.pmemcsi.operator.usage.DriverUsage;
 import io.pmemcsi.operator.usage.UsageReader;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Keeps a driver whose resource is being deleted until nothing uses it. */
@@ -34,27 +36,42 @@ public final class DeletionGuard {
    * @param driver the name of the CSI driver that the resource has installed
    */
   public DeletionDecision decide(HasMetadata resource, @Nullable String policy, String driver) {
-    DeletionPolicy read = DeletionPolicy.of(policy);
-    boolean forced = isForced(resource);
-    return read == DeletionPolicy.IMMEDIATE || forced
-        ? new DeletionDecision.Allow()
-        : decide(read, forced, reader.read(driver), forceAnnotation);
+    return usage(resource, policy, driver)
+        .flatMap(usage -> hold(usage, forceAnnotation))
+        .<DeletionDecision>map(hold -> hold)
+        .orElseGet(DeletionDecision.Allow::new);
   }
 
-  /** The pure decision. */
-  static DeletionDecision decide(
-      DeletionPolicy policy, boolean forced, DriverUsage usage, String forceAnnotation) {
-    if (policy == DeletionPolicy.IMMEDIATE || forced || !usage.isUsed()) {
-      return new DeletionDecision.Allow();
+  /**
+   * What uses a driver. Nothing is read, and empty is returned, where it does not matter.
+   *
+   * @param policy as written in the resource
+   * @param driver the name of the CSI driver that the resource has installed
+   */
+  public Optional<DriverUsage> usage(HasMetadata resource, @Nullable String policy, String driver) {
+    return DeletionPolicy.of(policy) == DeletionPolicy.IMMEDIATE || isForced(resource)
+        ? Optional.empty()
+        : Optional.of(reader.read(driver));
+  }
+
+  /**
+   * The pure decision.
+   *
+   * @param forceAnnotation with which users can remove the driver nevertheless
+   */
+  public static Optional<Hold> hold(DriverUsage usage, String forceAnnotation) {
+    if (!usage.isUsed()) {
+      return Optional.empty();
     }
-    return new DeletionDecision.Hold(
-        ("The driver %s is not removed yet, because these need it: %s. Delete them; or set the"
-                + " annotation %s=true to remove the driver now, which leaves their data"
-                + " unreachable and mounted volumes behind.")
-            .formatted(usage.driver(), usage.describe(), forceAnnotation),
-        usage.count() < MANY
-            ? RequeuePeriods.DEFAULT.deletion().byFew()
-            : RequeuePeriods.DEFAULT.deletion().byMany());
+    return Optional.of(
+        new Hold(
+            ("The driver %s is not removed yet, because these need it: %s. Delete them; or set the"
+                    + " annotation %s=true to remove the driver now, which leaves their data"
+                    + " unreachable and mounted volumes behind.")
+                .formatted(usage.driver(), usage.describe(), forceAnnotation),
+            usage.count() < MANY
+                ? RequeuePeriods.DEFAULT.deletion().byFew()
+                : RequeuePeriods.DEFAULT.deletion().byMany()));
   }
 
   private boolean isForced(HasMetadata resource) {

@@ -138,22 +138,22 @@ public final class PmemDrivers<
    * Reads what the decision depends on.
    *
    * @param secrets with TLS material, by name
-   * @param blocker what blocks the resource if no other one has the driver
    */
   public DriverObservation observe(
-      R resource,
-      Map<String, Secret> secrets,
-      Supplier<Optional<Problem>> blocker,
-      ClusterReader<R> cluster) {
+      R resource, Map<String, Secret> secrets, ClusterReader<R> cluster) {
     return new DriverObservation(
         facts.get(),
         secrets,
-        type.of(resource)
-            .conflict(watches.peers(resource, cluster))
-            .map(conflict -> new Problem(Cause.CONFLICT, conflict))
-            .or(blocker),
+        watches.peers(resource, cluster),
         watches.nodesExclusive(resource, cluster),
         clock.instant());
+  }
+
+  /** Whether another resource has the driver. */
+  public Optional<Problem> conflict(R resource, DriverObservation observed) {
+    return type.of(resource)
+        .conflict(observed.peers())
+        .map(conflict -> new Problem(Cause.CONFLICT, conflict));
   }
 
   /** Applies objects; those that the user's values may make wrong are tried first. */

@@ -10,6 +10,7 @@ import io.pmemcsi.operator.facts.RequeuePeriods;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -42,30 +43,36 @@ public record PmemPlan<R extends HasMetadata>(
   /**
    * The plan for a resource without violations and blockers, else the problem.
    *
+   * @param violations those that apply to this cluster
+   * @param blocker another resource that has the driver, or volumes of a driver that the resource
+   *     no longer names
+   * @param blocked decides about a resource with a problem
    * @param valid decides about a valid resource; throws IllegalArgumentException if values do not
    *     fit together
    */
   public static <R extends HasMetadata> PmemPlan<R> of(
-      List<Violation> found, DriverObservation observed, Supplier<PmemPlan<R>> valid) {
-    List<Violation> violations = observed.facts().applicable(found);
+      List<Violation> violations,
+      Optional<Problem> blocker,
+      Function<Problem, PmemPlan<R>> blocked,
+      Supplier<PmemPlan<R>> valid) {
     if (!violations.isEmpty()) {
-      return blocked(
+      return blocked.apply(
           new Problem(
               Cause.INVALID,
-              violations.stream().map(Violation::message).collect(Collectors.joining("; "))),
-          observed);
+              violations.stream().map(Violation::message).collect(Collectors.joining("; "))));
     }
-    if (observed.blocker().isPresent()) {
-      return blocked(observed.blocker().get(), observed);
+    if (blocker.isPresent()) {
+      return blocked.apply(blocker.get());
     }
     try {
       return valid.get();
     } catch (IllegalArgumentException e) {
-      return blocked(new Problem(Cause.INVALID, String.valueOf(e.getMessage())), observed);
+      return blocked.apply(new Problem(Cause.INVALID, String.valueOf(e.getMessage())));
     }
   }
 
-  private static <R extends HasMetadata> PmemPlan<R> blocked(
+  /** The plan for a resource whose objects stay as they are. */
+  public static <R extends HasMetadata> PmemPlan<R> blocked(
       Problem problem, DriverObservation observed) {
     return new PmemPlan<>(
         new Action.Block(problem), Optional.empty(), PmemCertificates.Prepared.NOTHING, observed);

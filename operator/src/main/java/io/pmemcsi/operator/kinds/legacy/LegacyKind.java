@@ -16,6 +16,7 @@ import io.fabric8.kubernetes.api.model.storage.CSIDriver;
 import io.pmemcsi.api.legacy.LegacyDeployment;
 import io.pmemcsi.api.legacy.LegacyDeploymentChecks;
 import io.pmemcsi.api.legacy.LegacySettings;
+import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.base.names.DriverName;
 import io.pmemcsi.operator.apply.DesiredState;
 import io.pmemcsi.operator.apply.RefusedObjectException;
@@ -23,11 +24,13 @@ import io.pmemcsi.operator.controller.ClusterReader;
 import io.pmemcsi.operator.controller.Plan.Action;
 import io.pmemcsi.operator.controller.Problem;
 import io.pmemcsi.operator.controller.Problem.Cause;
-import io.pmemcsi.operator.deletion.DeletionDecision;
+import io.pmemcsi.operator.deletion.DeletionGuard;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.pmemdriver.CentralCertificates;
 import io.pmemcsi.operator.pmemdriver.ControllerWorkload;
 import io.pmemcsi.operator.pmemdriver.DriverObservation;
+import io.pmemcsi.operator.pmemdriver.LostNodes;
+import io.pmemcsi.operator.pmemdriver.LostNodesReader;
 import io.pmemcsi.operator.pmemdriver.PmemDriverKind;
 import io.pmemcsi.operator.pmemdriver.PmemDrivers;
 import io.pmemcsi.operator.pmemdriver.PmemModel;
@@ -47,7 +50,7 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /** Deployment: PMEM-CSI with a central controller. */
-public final class LegacyKind implements PmemDriverKind<LegacyDeployment, DriverObservation> {
+public final class LegacyKind implements PmemDriverKind<LegacyDeployment, LegacyObservation> {
 
   private static final List<Class<? extends HasMetadata>> OWNED =
       List.of(
@@ -64,6 +67,7 @@ public final class LegacyKind implements PmemDriverKind<LegacyDeployment, Driver
           DaemonSet.class);
 
   private final PmemDrivers<LegacyDeployment> drivers;
+  private final LostNodesReader<LegacyDeployment> lostNodes;
 
   /**
    * The kind in one cluster.
@@ -84,6 +88,7 @@ public final class LegacyKind implements PmemDriverKind<LegacyDeployment, Driver
             facts,
             usage,
             clock);
+    this.lostNodes = new LostNodesReader<>(drivers.watches(), clock);
   }
 
   @Override
@@ -127,7 +132,7 @@ public final class LegacyKind implements PmemDriverKind<LegacyDeployment, Driver
   }
 
   @Override
-  public DriverObservation observe(
+  public LegacyObservation observe(
       LegacyDeployment resource, ClusterReader<LegacyDeployment> cluster) {
     var secrets = new HashMap<String, Secret>();
     names(resource)
@@ -141,35 +146,44 @@ public final class LegacyKind implements PmemDriverKind<LegacyDeployment, Driver
                     .ifPresent(secret -> secrets.put(name, secret));
               }
             });
-    return drivers.observe(resource, secrets, () -> driverInUse(resource, cluster), cluster);
+    DriverObservation driver = drivers.observe(resource, secrets, cluster);
+    return new LegacyObservation(
+        driver,
+        formerDrivers(resource, cluster)
+            .flatMap(former -> guard().usage(resource, deletionPolicy(resource), former).stream())
+            .toList(),
+        lostNodes.read(driver(resource), driver.now(), cluster));
   }
 
   /** Another driver name ends the driver before, which volumes may need. */
-  private Optional<Problem> driverInUse(
-      LegacyDeployment resource, ClusterReader<LegacyDeployment> cluster) {
-    return formerDrivers(resource, cluster)
+  private static Optional<Problem> driverInUse(
+      LegacyDeployment resource, LegacyObservation observed) {
+    return observed.formerDrivers().stream()
         .flatMap(
             former ->
-                guard().decide(resource, deletionPolicy(resource), former)
-                        instanceof DeletionDecision.Hold hold
-                    ? Stream.of(
-                        new Problem(
-                            Cause.DRIVER_IN_USE,
-                            "driverName changed from %s to %s: %s"
-                                .formatted(former, driver(resource), hold.message()),
-                            Optional.of(hold.requeueAfter())))
-                    : Stream.empty())
+                DeletionGuard.hold(former, PmemCSIDeployment.FORCE_DELETION_ANNOTATION)
+                    .map(
+                        hold ->
+                            new Problem(
+                                Cause.DRIVER_IN_USE,
+                                "driverName changed from %s to %s: %s"
+                                    .formatted(former.driver(), driver(resource), hold.message()),
+                                Optional.of(hold.requeueAfter())))
+                    .stream())
         .findFirst();
   }
 
   @Override
-  public PmemPlan<LegacyDeployment> decide(LegacyDeployment resource, DriverObservation observed) {
+  public PmemPlan<LegacyDeployment> decide(LegacyDeployment resource, LegacyObservation observed) {
     return PmemPlan.of(
-        LegacyDeploymentChecks.check(resource), observed, () -> decideValid(resource, observed));
+        observed.driver().facts().applicable(LegacyDeploymentChecks.check(resource)),
+        drivers.conflict(resource, observed.driver()).or(() -> driverInUse(resource, observed)),
+        problem -> PmemPlan.blocked(problem, observed.driver()),
+        () -> decideValid(resource, observed));
   }
 
-  private PmemPlan<LegacyDeployment> decideValid(
-      LegacyDeployment resource, DriverObservation observed) {
+  private PmemPlan<LegacyDeployment> decideValid(LegacyDeployment resource, LegacyObservation all) {
+    DriverObservation observed = all.driver();
     LegacySettings settings = LegacySettings.of(resource);
     PmemModel driver = model(settings, observed.facts());
     var certificates = certificates(settings, driver, observed.now()).prepare(observed::secret);
@@ -182,7 +196,11 @@ public final class LegacyKind implements PmemDriverKind<LegacyDeployment, Driver
                     drivers.apply(resource, LegacyDesiredState.of(driver, certificates.secrets()))),
         Optional.of(driver),
         certificates,
-        observed);
+        observed,
+        // reported only: this kind has no grace period after which volumes are released
+        Optional.of(
+            LostNodes.decide(
+                all.lost(), resource.getStatus().lostNodes(), Optional.empty(), observed.now())));
   }
 
   @Override
@@ -192,6 +210,12 @@ public final class LegacyKind implements PmemDriverKind<LegacyDeployment, Driver
       Optional<Problem> problem,
       ClusterReader<LegacyDeployment> cluster) {
     return drivers.running(resource, plan, true, problem, cluster);
+  }
+
+  @Override
+  public void forget(LegacyDeployment resource) {
+    PmemDriverKind.super.forget(resource);
+    lostNodes.forget(driver(resource));
   }
 
   @Override

@@ -166,7 +166,7 @@ public final class PmemKind implements PmemDriverKind<PmemCSIDeployment, PmemObs
         names.flatMap(
             found ->
                 cluster.owned(MutatingWebhookConfiguration.class, found.webhookConfiguration()));
-    DriverObservation driver = drivers.observe(resource, secrets, Optional::empty, cluster);
+    DriverObservation driver = drivers.observe(resource, secrets, cluster);
     return new PmemObservation(
         driver,
         names
@@ -200,8 +200,9 @@ public final class PmemKind implements PmemDriverKind<PmemCSIDeployment, PmemObs
   @Override
   public PmemPlan<PmemCSIDeployment> decide(PmemCSIDeployment resource, PmemObservation observed) {
     return PmemPlan.of(
-        PmemCSIDeploymentChecks.check(resource),
-        observed.driver(),
+        observed.driver().facts().applicable(PmemCSIDeploymentChecks.check(resource)),
+        drivers.conflict(resource, observed.driver()),
+        problem -> PmemPlan.blocked(problem, observed.driver()),
         () -> decideValid(resource, observed));
   }
 

@@ -12,6 +12,8 @@ import io.pmemcsi.operator.apply.DesiredState;
 import io.pmemcsi.operator.controller.Plan.Action;
 import io.pmemcsi.operator.controller.Problem;
 import io.pmemcsi.operator.controller.Problem.Cause;
+import io.pmemcsi.operator.deletion.DeletionGuard;
+import io.pmemcsi.operator.usage.DriverUsage;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -66,20 +68,26 @@ record TemplateDecision(CSIDriverDeployment resource, TemplateObservation observ
   }
 
   private Action apply(TemplateDriver driver, DesiredState desired) {
-    return observed
-        .driverInUse()
-        .<Action>map(
-            former ->
+    return observed.formerDrivers().stream()
+        .flatMap(former -> block(driver, former).stream())
+        .findFirst()
+        .orElseGet(
+            () -> new Action.Apply(desired, object -> isNew(resource) && isFromTemplate(object)));
+  }
+
+  /** Another driver name ends the driver before, which volumes may need. */
+  private static Optional<Action> block(TemplateDriver driver, DriverUsage former) {
+    return DeletionGuard.hold(former, CSIDriverDeployment.FORCE_DELETION_ANNOTATION)
+        .map(
+            hold ->
                 new Action.Block(
                     new Problem(
                         Cause.DRIVER_IN_USE,
                         "driverName cannot change to %s yet. %s"
-                            .formatted(driver.driverName(), former.hold().message()),
-                        Optional.of(former.hold().requeueAfter())),
+                            .formatted(driver.driverName(), hold.message()),
+                        Optional.of(hold.requeueAfter())),
                     // without it, kubelets and sidecars would treat the former driver wrongly
-                    Optional.of(new DriverObject(driver).csiDriver(former.name()))))
-        .orElseGet(
-            () -> new Action.Apply(desired, object -> isNew(resource) && isFromTemplate(object)));
+                    Optional.of(new DriverObject(driver).csiDriver(former.driver()))));
   }
 
   /** Resources that wait for a name of this one and do not know it yet. */

@@ -28,10 +28,8 @@ import io.pmemcsi.operator.controller.ClusterReader;
 import io.pmemcsi.operator.controller.DriverKind;
 import io.pmemcsi.operator.controller.KindTraits;
 import io.pmemcsi.operator.controller.Problem;
-import io.pmemcsi.operator.deletion.DeletionDecision;
 import io.pmemcsi.operator.deletion.DeletionGuard;
 import io.pmemcsi.operator.facts.ClusterFacts;
-import io.pmemcsi.operator.kinds.template.TemplateObservation.DriverInUse;
 import io.pmemcsi.operator.rollout.draining.NodeUpdates;
 import io.pmemcsi.operator.usage.UsageReader;
 import java.time.Duration;
@@ -42,7 +40,6 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** CSIDriverDeployment: any CSI driver, from the user's pod templates. */
@@ -210,21 +207,12 @@ public final class TemplateKind
         watches.sameDriver(names.driverName(), cluster),
         NameOwners.observe(
             names, peers.stream().map(peer -> ExclusiveNames.of(peer, current)).toList(), cluster),
-        driverName(resource).flatMap(driver -> driverInUse(resource, driver, cluster)));
-  }
-
-  /** Another driver name ends the driver before, which volumes may need. */
-  private Optional<DriverInUse> driverInUse(
-      CSIDriverDeployment resource, String driver, ClusterReader<CSIDriverDeployment> cluster) {
-    return new InstalledObjects(resource, cluster)
-        .drivers().endingFor(driver).stream()
+        driverName(resource).stream()
             .flatMap(
-                former ->
-                    guard.decide(resource, deletionPolicy(resource), former)
-                            instanceof DeletionDecision.Hold hold
-                        ? Stream.of(new DriverInUse(former, hold))
-                        : Stream.empty())
-            .findFirst();
+                driver ->
+                    new InstalledObjects(resource, cluster).drivers().endingFor(driver).stream())
+            .flatMap(former -> guard.usage(resource, deletionPolicy(resource), former).stream())
+            .toList());
   }
 
   @Override

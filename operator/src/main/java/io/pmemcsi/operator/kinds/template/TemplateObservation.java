@@ -3,10 +3,9 @@ package io.pmemcsi.operator.kinds.template;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.pmemcsi.api.template.CSIDriverDeployment;
-import io.pmemcsi.operator.deletion.DeletionDecision.Hold;
 import io.pmemcsi.operator.facts.ClusterFacts;
+import io.pmemcsi.operator.usage.DriverUsage;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -15,7 +14,7 @@ import java.util.Set;
  * @param peers resources of the same kind that may need the same names
  * @param waitingPeers those of them that report a conflict already
  * @param sameDriver resources of other kinds with the same driver name
- * @param driverInUse a driver that the resource no longer names, and that volumes need
+ * @param formerDrivers what uses drivers that the resource no longer names
  */
 record TemplateObservation(
     ClusterFacts facts,
@@ -24,13 +23,12 @@ record TemplateObservation(
     Set<ResourceID> waitingPeers,
     List<HasMetadata> sameDriver,
     NameOwners owners,
-    Optional<DriverInUse> driverInUse) {
+    List<DriverUsage> formerDrivers) {
 
   TemplateObservation {
     peers = List.copyOf(peers);
     waitingPeers = Set.copyOf(waitingPeers);
     sameDriver = List.copyOf(sameDriver);
+    formerDrivers = List.copyOf(formerDrivers);
   }
-
-  record DriverInUse(String name, Hold hold) {}
 }

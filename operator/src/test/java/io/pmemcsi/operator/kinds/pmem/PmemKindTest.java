@@ -8,13 +8,14 @@ import io.pmemcsi.api.pmem.LostNode;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
 import io.pmemcsi.operator.controller.Plan.Action;
-import io.pmemcsi.operator.controller.Problem;
+import io.pmemcsi.operator.controller.Problem.Cause;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.KubernetesVersion;
 import io.pmemcsi.operator.pmemdriver.DriverObservation;
 import io.pmemcsi.operator.pmemdriver.LostVolume;
 import io.pmemcsi.operator.pmemdriver.LostVolumes;
 import io.pmemcsi.operator.pmemdriver.NodeSharing;
+import io.pmemcsi.operator.pmemdriver.PmemPeer;
 import io.pmemcsi.operator.pmemdriver.PmemPlan;
 import io.pmemcsi.operator.pmemdriver.RunningDriver;
 import io.pmemcsi.operator.usage.DriverUsage;
@@ -39,7 +40,7 @@ class PmemKindTest {
   void reportsSharedNodesAsObservedBeforeTheDecision() {
     PmemCSIDeployment resource = resource("deviceMode: lvm");
 
-    PmemPlan<PmemCSIDeployment> plan = kind.decide(resource, observedSharedNode(Optional.empty()));
+    PmemPlan<PmemCSIDeployment> plan = kind.decide(resource, observedSharedNode(List.of()));
 
     assertThat(plan.action()).isInstanceOf(Action.Apply.class);
     assertSharedNodeIsReported(resource, plan);
@@ -49,11 +50,18 @@ class PmemKindTest {
   void reportsSharedNodesOfAResourceThatCannotBeDeployed() {
     PmemCSIDeployment invalid = resource("deviceMode: tape");
     PmemCSIDeployment younger = resource("deviceMode: lvm");
-    var conflict = new Problem(Problem.Cause.CONFLICT, "another one has the driver");
+    younger.getMetadata().setCreationTimestamp("2026-01-02T00:00:00Z");
+    var older =
+        new PmemPeer(
+            "Deployment", "older", "a.example.com", SELECTOR, "2026-01-01T00:00:00Z", "uid");
 
-    assertSharedNodeIsReported(invalid, kind.decide(invalid, observedSharedNode(Optional.empty())));
-    assertSharedNodeIsReported(
-        younger, kind.decide(younger, observedSharedNode(Optional.of(conflict))));
+    assertSharedNodeIsReported(invalid, kind.decide(invalid, observedSharedNode(List.of())));
+    PmemPlan<PmemCSIDeployment> lost = kind.decide(younger, observedSharedNode(List.of(older)));
+    assertThat(lost.action())
+        .isInstanceOfSatisfying(
+            Action.Block.class,
+            block -> assertThat(block.problem().cause()).isEqualTo(Cause.CONFLICT));
+    assertSharedNodeIsReported(younger, lost);
   }
 
   @Test
@@ -99,12 +107,12 @@ class PmemKindTest {
         .next(resource.getStatus(), Instant.EPOCH);
   }
 
-  private PmemObservation observedSharedNode(Optional<Problem> blocker) {
+  private PmemObservation observedSharedNode(List<PmemPeer> peers) {
     return new PmemObservation(
         new DriverObservation(
             facts,
             Map.of(),
-            blocker,
+            peers,
             NodeSharing.condition(
                 SELECTOR,
                 Map.of("other", SELECTOR),
@@ -120,7 +128,7 @@ class PmemKindTest {
   private PmemObservation observedLost(Duration sinceTheLoss) {
     return new PmemObservation(
         new DriverObservation(
-            facts, Map.of(), Optional.empty(), Optional.empty(), Instant.EPOCH.plus(sinceTheLoss)),
+            facts, Map.of(), List.of(), Optional.empty(), Instant.EPOCH.plus(sinceTheLoss)),
         false,
         Optional.empty(),
         new LostVolumes(

@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Base64;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -117,7 +118,7 @@ class WebhookPolicyTest {
         .decide(
             resource,
             new PmemObservation(
-                new DriverObservation(cluster, Map.of(), Optional.empty(), Optional.empty(), now),
+                new DriverObservation(cluster, Map.of(), List.of(), Optional.empty(), now),
                 true,
                 webhook,
                 LostVolumes.NONE))
@@ -157,7 +158,7 @@ class WebhookPolicyTest {
             resource,
             new PmemObservation(
                 new DriverObservation(
-                    facts, Map.of("mine", mine), Optional.empty(), Optional.empty(), at),
+                    facts, Map.of("mine", mine), List.of(), Optional.empty(), at),
                 answered,
                 webhook,
                 LostVolumes.NONE))

@@ -20,6 +20,7 @@ import io.pmemcsi.operator.controller.Problem.Cause;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.KubernetesVersion;
 import io.pmemcsi.operator.usage.DriverUsage;
+import io.pmemcsi.operator.usage.SampledCount;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
@@ -83,6 +84,37 @@ class TemplateKindTest {
     assertThat(known.triggers()).isEmpty();
   }
 
+  @Test
+  void aFormerDriverStaysWhileVolumesNeedIt() {
+    CSIDriverDeployment resource = resource("renamed", 1);
+    var used =
+        new DriverUsage(
+            "old.example.com",
+            SampledCount.of(List.of("pv-1")),
+            SampledCount.NONE,
+            SampledCount.NONE,
+            SampledCount.NONE);
+    TemplateObservation observed =
+        new TemplateObservation(
+            FACTS,
+            OperatorConfig.DEFAULT,
+            List.of(),
+            Set.of(),
+            List.of(),
+            NameOwners.NONE,
+            List.of(DriverUsage.none("unused.example.com"), used));
+
+    assertThat(kind.decide(resource, observed).action())
+        .isInstanceOfSatisfying(
+            Action.Block.class,
+            block -> {
+              assertThat(block.problem().cause()).isEqualTo(Cause.DRIVER_IN_USE);
+              assertThat(block.problem().message()).contains("1 PersistentVolume (pv-1)");
+              assertThat(block.restore().orElseThrow().getMetadata().getName())
+                  .isEqualTo("old.example.com");
+            });
+  }
+
   /** The dry run reports those that the server does not have. */
   @Test
   void fieldsThatTheClientLibraryDoesNotKnowAreLeftToANewerServer() {
@@ -119,7 +151,7 @@ class TemplateKindTest {
         waitingPeers,
         List.of(),
         NameOwners.NONE,
-        Optional.empty());
+        List.of());
   }
 
   private static CSIDriverDeployment resource(String name, int second) {
