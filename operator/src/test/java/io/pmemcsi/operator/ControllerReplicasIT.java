@@ -42,6 +42,8 @@ class ControllerReplicasIT {
   private static final String SPEC =
       "controllerReplicas: 2, mutatePods: Always, nodeSelector: {test/replicas: none}, ";
 
+  private static final String INVALID = "pullPolicy: Always, imagePullPolicy: Never, ";
+
   private Sandbox sandbox;
   private KubernetesClient client;
   private InstalledOperator operator;
@@ -88,7 +90,8 @@ class ControllerReplicasIT {
   @Test
   void aCertificateThatCannotBeUsedTakesTheRightToRefusePodsBack() {
     Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
-    Instant end = now.plusSeconds(10);
+    Instant served = now.plus(Duration.ofMinutes(10));
+    Instant end = served.plusSeconds(10);
     var time = new AtomicReference<>(now);
     operator.withClock(new FakeClock(time::get)).start();
     var authority = new Certificates("mine");
@@ -109,12 +112,34 @@ class ControllerReplicasIT {
 
     Instant begin = now.minus(Duration.ofHours(1));
     client.resource(secret(authority, authority.issue("CN=controller", begin, end, name))).update();
+    await()
+        .atMost(LIMIT)
+        .untilAsserted(
+            () ->
+                assertThat(driver.condition("CertsVerified").map(DeploymentCondition::status))
+                    .hasValue("True"));
+    assertThat(failurePolicy()).as("pods may serve the certificate of before").hasValue("Ignore");
+
+    time.set(served);
+    driver.setSpec(SPEC + "controllerTLSSecret: mine, logLevel: 4");
     awaitPolicy("Fail");
 
-    time.set(end.plusSeconds(1));
-    awaitPolicy("Ignore");
+    // an invalid resource is not managed, but must not stop the creation of pods
+    driver.setSpec(SPEC + INVALID + "controllerTLSSecret: mine");
     driver.awaitPhase("Failed");
-    assertThat(driver.status().reason()).contains("controllerTLSSecret").contains("expired");
+    assertThat(failurePolicy()).hasValue("Fail");
+    time.set(end.plusSeconds(1));
+    driver.setSpec(SPEC + INVALID + "controllerTLSSecret: mine, logLevel: 4");
+    awaitPolicy("Ignore");
+    driver.setSpec(SPEC + "controllerTLSSecret: mine");
+    await()
+        .atMost(LIMIT)
+        .untilAsserted(
+            () ->
+                assertThat(driver.status().reason())
+                    .contains("controllerTLSSecret")
+                    .contains("expired"));
+    assertThat(failurePolicy()).hasValue("Ignore");
   }
 
   @Test

@@ -17,7 +17,8 @@ import java.util.Optional;
  */
 public record CaTransition(String bundle, Optional<Instant> until) {
 
-  static final Duration KEPT = Duration.ofMinutes(10);
+  /** How long pods may serve the previous certificate. */
+  public static final Duration KEPT = Duration.ofMinutes(10);
 
   /**
    * Decides what to trust.
@@ -48,7 +49,7 @@ public record CaTransition(String bundle, Optional<Instant> until) {
     try {
       return Pem.certificates("caBundle", TlsFiles.decode("caBundle", bundle));
     } catch (BadCertificateException e) {
-      // what somebody else wrote there is not kept
+      // what another field manager wrote there is not kept
       return List.of();
     }
   }

@@ -16,13 +16,16 @@ import java.util.Optional;
  * @param webhookService the service through which the API server calls the webhook, one for whose
  *     name the certificate is valid; empty if there is none
  * @param previousTrustedUntil when the previous authority leaves the bundle; empty if there is none
+ * @param ignoredUntil until when pods must not depend on the webhook, because the controller may
+ *     still serve a certificate that cannot be used
  */
 public record ControllerCertificates(
     String secretName,
     Optional<String> caBundle,
     boolean issuedByOpenShift,
     Optional<String> webhookService,
-    Optional<Instant> previousTrustedUntil) {
+    Optional<Instant> previousTrustedUntil,
+    Optional<Instant> ignoredUntil) {
 
   /** In place of the name of a secret: OpenShift issues the certificates. */
   static final String OPENSHIFT = "-openshift-";
@@ -50,17 +53,23 @@ public record ControllerCertificates(
         caBundle,
         issuedByOpenShift,
         Optional.of(names.webhookService()),
+        Optional.empty(),
         Optional.empty());
   }
 
   ControllerCertificates withBundle(String bundle) {
     return new ControllerCertificates(
-        secretName, Optional.of(bundle), issuedByOpenShift, webhookService, previousTrustedUntil);
+        secretName,
+        Optional.of(bundle),
+        issuedByOpenShift,
+        webhookService,
+        previousTrustedUntil,
+        ignoredUntil);
   }
 
   ControllerCertificates calledThrough(Optional<String> service) {
     return new ControllerCertificates(
-        secretName, caBundle, issuedByOpenShift, service, previousTrustedUntil);
+        secretName, caBundle, issuedByOpenShift, service, previousTrustedUntil, ignoredUntil);
   }
 
   ControllerCertificates trusting(CaTransition transition) {
@@ -69,6 +78,17 @@ public record ControllerCertificates(
         Optional.of(transition.bundle()),
         issuedByOpenShift,
         webhookService,
-        transition.until());
+        transition.until(),
+        ignoredUntil);
+  }
+
+  ControllerCertificates ignored(Optional<Instant> until) {
+    return new ControllerCertificates(
+        secretName, caBundle, issuedByOpenShift, webhookService, previousTrustedUntil, until);
+  }
+
+  /** Whether the API server can call the webhook by a name for which its certificate is valid. */
+  public boolean isUsable() {
+    return webhookService.isPresent() && ignoredUntil.isEmpty();
   }
 }

@@ -29,9 +29,14 @@ import java.util.stream.Stream;
  * From the TLS material that a resource names to the certificates with which its controller runs.
  *
  * @param nodeController the certificate for the nodes and its key, where the resource has them
+ * @param webhook as it is now
  */
 public record PmemCertificates(
-    PmemModel driver, TLSMaterial material, Optional<NodeController> nodeController, Instant now) {
+    PmemModel driver,
+    TLSMaterial material,
+    Optional<NodeController> nodeController,
+    Optional<MutatingWebhookConfiguration> webhook,
+    Instant now) {
 
   static final String READY = "Driver certificates are available.";
   static final String VERIFIED = "Driver certificates validated.";
@@ -71,29 +76,44 @@ public record PmemCertificates(
     }
 
     /**
-     * The same, while the API server still trusts the previous authority.
+     * Nothing was checked, and the certificate of before is in use.
      *
-     * @param webhook as it is now
+     * @param expires when to reconcile again
      */
-    public Prepared keepingTrust(Optional<MutatingWebhookConfiguration> webhook, Instant now) {
-      Optional<ControllerCertificates> trusting =
-          certificates.map(
-              found ->
-                  found
-                      .caBundle()
-                      .map(
-                          bundle ->
-                              found.trusting(ControllerServices.transition(bundle, webhook, now)))
-                      .orElse(found));
+    public static Prepared unchecked(Optional<Instant> expires) {
       return new Prepared(
-          trusting,
+          Optional.empty(), List.of(), List.of(), Optional.empty(), Optional.empty(), expires);
+    }
+
+    /** The same, while pods of the controller may still serve the certificate of before. */
+    private Prepared during(Optional<MutatingWebhookConfiguration> webhook, Instant now) {
+      Optional<ControllerCertificates> during =
+          certificates.map(found -> during(found, webhook, now));
+      return new Prepared(
+          during,
           secrets,
           conditions,
           failure,
           expires,
-          Stream.of(due, trusting.flatMap(ControllerCertificates::previousTrustedUntil))
+          Stream.of(
+                  due,
+                  during.flatMap(ControllerCertificates::previousTrustedUntil),
+                  during.flatMap(ControllerCertificates::ignoredUntil))
               .flatMap(Optional::stream)
               .min(Comparator.naturalOrder()));
+    }
+
+    private static ControllerCertificates during(
+        ControllerCertificates found, Optional<MutatingWebhookConfiguration> webhook, Instant now) {
+      ControllerCertificates ignored =
+          found.ignored(
+              found
+                  .webhookService()
+                  .flatMap(service -> ControllerServices.ignoredUntil(service, webhook, now)));
+      return ignored
+          .caBundle()
+          .map(bundle -> ignored.trusting(ControllerServices.transition(bundle, webhook, now)))
+          .orElse(ignored);
     }
 
     static Prepared notReady(String message) {
@@ -145,6 +165,10 @@ public record PmemCertificates(
    * @param secrets finds an observed secret in the driver's namespace
    */
   public Prepared prepare(Function<String, Optional<Secret>> secrets) {
+    return checked(secrets).during(webhook, now);
+  }
+
+  private Prepared checked(Function<String, Optional<Secret>> secrets) {
     Optional<ControllerCertificates> certificates = ControllerCertificates.of(material, names());
     if (certificates.isEmpty()) {
       return Prepared.NOTHING;
@@ -272,7 +296,8 @@ public record PmemCertificates(
             now);
     ControllerCertificates issued = certificates.withBundle(decision.bundle());
     return prepared(
-        decision.begins().isPresent() ? issued.calledThrough(Optional.empty()) : issued,
+        issued.calledThrough(
+            decision.begins().isPresent() ? Optional.empty() : webhookService(services())),
         List.of(
             secret(names().authoritySecret(), "Opaque", decision.authoritySecret()),
             secret(names().controllerSecret(), "kubernetes.io/tls", decision.serverSecret())),
@@ -322,11 +347,26 @@ public record PmemCertificates(
     return "the certificate is not for " + String.join(", ", missing);
   }
 
-  /** The service of the webhook if the certificate is valid for it, else that of the scheduler. */
   private Optional<String> webhookService(CertificateCheck check) {
-    return Stream.of(names().webhookService(), names().schedulerService())
-        .filter(service -> !check.missingNames().contains(serviceName(service)))
-        .findFirst();
+    return webhookService(
+        services().stream()
+            .filter(service -> !check.missingNames().contains(serviceName(service)))
+            .toList());
+  }
+
+  /**
+   * The service through which the webhook is called now, if the certificate is valid for it, else
+   * the first one: pods of the controller may still serve a certificate for the former only.
+   */
+  private Optional<String> webhookService(List<String> covered) {
+    return webhook
+        .flatMap(ControllerServices::service)
+        .filter(covered::contains)
+        .or(() -> covered.stream().findFirst());
+  }
+
+  private List<String> services() {
+    return List.of(names().webhookService(), names().schedulerService());
   }
 
   /** The names by which the scheduler and the API server call the controller. */

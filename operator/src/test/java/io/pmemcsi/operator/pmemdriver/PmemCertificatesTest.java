@@ -149,7 +149,7 @@ class PmemCertificatesTest {
                 settings.provisionerResources(),
                 settings.nodeRegistrarResources()),
             facts);
-    return new PmemCertificates(driver, settings.tls(), Optional.empty(), now)
+    return new PmemCertificates(driver, settings.tls(), Optional.empty(), Optional.empty(), now)
         .prepare(name -> name.equals("mine") ? Optional.of(secret()) : own.apply(name));
   }
 

@@ -81,7 +81,7 @@ final class PmemDesiredState {
         switch (driver.settings().mutatePods()) {
           case ALWAYS ->
               Optional.of(
-                  answering && certificates.webhookService().isPresent()
+                  answering && certificates.isUsable()
                       ? ControllerServices.FAIL
                       : ControllerServices.IGNORE);
           case TRY -> Optional.of(ControllerServices.IGNORE);

@@ -131,7 +131,7 @@ public final class PmemKind implements PmemDriverKind<PmemCSIDeployment, PmemObs
     return PmemDesiredState.of(
         driver,
         ControllerCertificates.of(settings.tls(), driver.names()),
-        certificates(settings, driver, Instant.EPOCH).inlineSecrets(),
+        certificates(settings, driver, Optional.empty(), Instant.EPOCH).inlineSecrets(),
         true);
   }
 
@@ -202,8 +202,23 @@ public final class PmemKind implements PmemDriverKind<PmemCSIDeployment, PmemObs
     return PmemPlan.of(
         observed.driver().facts().applicable(PmemCSIDeploymentChecks.check(resource)),
         drivers.conflict(resource, observed.driver()),
-        problem -> PmemPlan.blocked(problem, observed.driver()),
+        problem -> decideBlocked(resource, problem, observed),
         () -> decideValid(resource, observed));
+  }
+
+  /** Nothing renews or replaces a certificate here: once expired, pods must not depend on it. */
+  private static PmemPlan<PmemCSIDeployment> decideBlocked(
+      PmemCSIDeployment resource, Problem problem, PmemObservation observed) {
+    Optional<Instant> expires = Optional.ofNullable(resource.getStatus().certificateExpires());
+    boolean expired = expires.filter(end -> !observed.driver().now().isBefore(end)).isPresent();
+    return new PmemPlan<>(
+        new Action.Block(
+            problem,
+            Optional.empty(),
+            expired ? ControllerServices.relaxed(observed.webhook()) : Optional.empty()),
+        Optional.empty(),
+        PmemCertificates.Prepared.unchecked(expired ? Optional.empty() : expires),
+        observed.driver());
   }
 
   private PmemPlan<PmemCSIDeployment> decideValid(
@@ -211,9 +226,8 @@ public final class PmemKind implements PmemDriverKind<PmemCSIDeployment, PmemObs
     PmemSettings settings = PmemSettings.of(resource);
     PmemModel driver = model(settings, observed.driver().facts());
     PmemCertificates.Prepared certificates =
-        certificates(settings, driver, observed.driver().now())
-            .prepare(observed.driver()::secret)
-            .keepingTrust(observed.webhook(), observed.driver().now());
+        certificates(settings, driver, observed.webhook(), observed.driver().now())
+            .prepare(observed.driver()::secret);
     return new PmemPlan<>(
         certificates
             .failure()
@@ -222,7 +236,7 @@ public final class PmemKind implements PmemDriverKind<PmemCSIDeployment, PmemObs
                     new Action.Block(
                         new Problem(Cause.CERTIFICATES, failure),
                         Optional.empty(),
-                        ControllerServices.relaxed(driver, settings.tls(), observed.webhook())))
+                        ControllerServices.relaxed(observed.webhook())))
             .orElseGet(
                 () ->
                     drivers.apply(
@@ -292,7 +306,10 @@ public final class PmemKind implements PmemDriverKind<PmemCSIDeployment, PmemObs
   }
 
   private static PmemCertificates certificates(
-      PmemSettings settings, PmemModel driver, Instant now) {
+      PmemSettings settings,
+      PmemModel driver,
+      Optional<MutatingWebhookConfiguration> webhook,
+      Instant now) {
     var spec = settings.spec();
     return new PmemCertificates(
         driver,
@@ -302,6 +319,7 @@ public final class PmemKind implements PmemDriverKind<PmemCSIDeployment, PmemObs
             : Optional.of(
                 new PmemCertificates.NodeController(
                     spec.nodeControllerCert(), spec.nodeControllerKey())),
+        webhook,
         now);
   }
 
