@@ -1,6 +1,7 @@
 package io.pmemcsi.operator.pmemdriver;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 
@@ -22,27 +23,25 @@ record NodeConflict(String other, List<String> nodes) {
    * Compares with the nodes that are there, not just the selectors: two selectors that look alike
    * may never meet, and two that look different may.
    *
-   * @param others node selectors by name of the other resources
+   * @param others other resources
    * @param nodes labels by name of the node
    */
   static List<NodeConflict> find(
-      Map<String, String> selector,
-      Map<String, Map<String, String>> others,
-      Map<String, Map<String, String>> nodes) {
+      PmemPeer self, List<PmemPeer> others, Map<String, Map<String, String>> nodes) {
     var conflicts = new ArrayList<NodeConflict>();
-    others.entrySet().stream()
-        .sorted(Map.Entry.comparingByKey())
+    others.stream()
+        .sorted(Comparator.comparing(other -> other.title(self)))
         .forEach(
             other -> {
               List<String> shared =
                   nodes.entrySet().stream()
-                      .filter(node -> selects(selector, node.getValue()))
-                      .filter(node -> selects(other.getValue(), node.getValue()))
+                      .filter(node -> self.selects(node.getValue()))
+                      .filter(node -> other.selects(node.getValue()))
                       .map(Map.Entry::getKey)
                       .sorted()
                       .toList();
               if (!shared.isEmpty()) {
-                conflicts.add(new NodeConflict(other.getKey(), shared));
+                conflicts.add(new NodeConflict(other.title(self), shared));
               }
             });
     return conflicts;
@@ -54,10 +53,5 @@ record NodeConflict(String other, List<String> nodes) {
     String more =
         nodes.size() > NODES_TO_NAME ? " and %d more".formatted(nodes.size() - NODES_TO_NAME) : "";
     return "\"%s\" selects the same nodes: %s%s".formatted(other, named, more);
-  }
-
-  private static boolean selects(Map<String, String> selector, Map<String, String> labels) {
-    return selector.entrySet().stream()
-        .allMatch(label -> label.getValue().equals(labels.get(label.getKey())));
   }
 }

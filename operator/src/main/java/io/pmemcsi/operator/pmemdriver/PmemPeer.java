@@ -16,6 +16,7 @@ import java.util.function.Function;
  * A resource that describes a PMEM-CSI driver, as far as others depend on it.
  *
  * @param driverName as the resource has it, correct or not
+ * @param share of the memory of a node, in percent
  * @param created when, in the notation of the API server
  */
 public record PmemPeer(
@@ -23,6 +24,7 @@ public record PmemPeer(
     String name,
     String driverName,
     Map<String, String> nodeSelector,
+    int share,
     String created,
     String uid) {
 
@@ -57,9 +59,14 @@ public record PmemPeer(
           metadata.getName(),
           driverName.apply(resource),
           NodeSharing.selector(resource.getSpec()),
+          NodeSharing.share(resource.getSpec()),
           String.valueOf(metadata.getCreationTimestamp()),
           String.valueOf(metadata.getUid()));
     }
+  }
+
+  boolean selects(Map<String, String> labels) {
+    return labels.entrySet().containsAll(nodeSelector.entrySet());
   }
 
   boolean isSameAs(PmemPeer other) {

@@ -124,11 +124,11 @@ public final class PmemWatches<
     PmemPeer self = kind.of(resource);
     // before reading: a change between the read and its result must trigger, too
     conflicting.add(self.name());
-    Map<String, Map<String, String>> peers =
+    List<PmemPeer> peers =
         peers(resource, cluster).stream()
             // of two resources with one driver only the older one is deployed
             .filter(peer -> !peer.hasDriverOf(self))
-            .collect(Collectors.toMap(peer -> peer.title(self), PmemPeer::nodeSelector));
+            .toList();
     // most clusters have one driver
     List<Node> nodes =
         peers.isEmpty()
@@ -136,13 +136,13 @@ public final class PmemWatches<
             : cluster.watched(Node.class, NODES, node -> selects(resource, labels(node)));
     Optional<DeploymentCondition> condition =
         NodeSharing.condition(
-            self.nodeSelector(),
+            self,
             peers,
             nodes.stream()
                 .collect(
                     Collectors.toMap(node -> node.getMetadata().getName(), PmemWatches::labels)),
             resource.getStatus());
-    if (condition.filter(NodeSharing::isConflict).isEmpty()) {
+    if (condition.filter(NodeSharing::isShared).isEmpty()) {
       conflicting.remove(self.name());
     }
     return condition;
@@ -204,6 +204,7 @@ public final class PmemWatches<
             .withOnUpdateFilter(
                 (now, before) ->
                     !Objects.equals(now.getSpec().nodeSelector(), before.getSpec().nodeSelector())
+                        || NodeSharing.share(now.getSpec()) != NodeSharing.share(before.getSpec())
                         || !peers.driverName().apply(now).equals(peers.driverName().apply(before)))
             .withSecondaryToPrimaryMapper(peer -> neighbours(context, peers.of(peer), nodes))
             .build(),

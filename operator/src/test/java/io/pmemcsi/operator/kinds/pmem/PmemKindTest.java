@@ -53,7 +53,7 @@ class PmemKindTest {
     younger.getMetadata().setCreationTimestamp("2026-01-02T00:00:00Z");
     var older =
         new PmemPeer(
-            "Deployment", "older", "a.example.com", SELECTOR, "2026-01-01T00:00:00Z", "uid");
+            "Deployment", "older", "a.example.com", SELECTOR, 100, "2026-01-01T00:00:00Z", "uid");
 
     assertSharedNodeIsReported(invalid, kind.decide(invalid, observedSharedNode(List.of())));
     PmemPlan<PmemCSIDeployment> lost = kind.decide(younger, observedSharedNode(List.of(older)));
@@ -114,14 +114,18 @@ class PmemKindTest {
             Map.of(),
             peers,
             NodeSharing.condition(
-                SELECTOR,
-                Map.of("other", SELECTOR),
+                peer("a.example.com"),
+                List.of(peer("other")),
                 Map.of("node-1", SELECTOR),
                 PmemCSIDeploymentStatus.NEW),
             Instant.EPOCH),
         false,
         Optional.empty(),
         LostVolumes.NONE);
+  }
+
+  private static PmemPeer peer(String name) {
+    return new PmemPeer("PmemCSIDeployment", name, name, SELECTOR, 100, "", name);
   }
 
   /** One volume on a node that did not exist any more at the epoch. */
