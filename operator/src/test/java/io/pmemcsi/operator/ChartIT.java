@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import com.marcnuri.helm.Helm;
 import com.marcnuri.helm.InstallCommand;
 import com.marcnuri.helm.LintResult;
 import com.marcnuri.helm.Release;
+import com.marcnuri.helm.TemplateCommand;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
@@ -20,11 +22,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -42,6 +46,29 @@ class ChartIT {
   @Test
   void lintFindsNothing() {
     LintResult result = helm.lint().strict().call();
+
+    assertThat(result.isFailed()).as("%s", result.getMessages()).isFalse();
+  }
+
+  /** Packed as build/release-files does it. */
+  @Test
+  void lintFindsNothingInTheArchiveOfARelease(@TempDir Path directory) throws Exception {
+    Path archive = directory.resolve("pmem-csi.tgz");
+    Process tar =
+        new ProcessBuilder(
+                "tar",
+                "--create",
+                "--gzip",
+                "--file=" + archive,
+                "-C",
+                CHART.getParent().toString(),
+                NAME)
+            .inheritIO()
+            .start();
+    assertThat(tar.waitFor(1, TimeUnit.MINUTES)).isTrue();
+    assertThat(tar.exitValue()).isZero();
+
+    LintResult result = new Helm(archive).lint().strict().call();
 
     assertThat(result.isFailed()).as("%s", result.getMessages()).isFalse();
   }
@@ -78,7 +105,7 @@ class ChartIT {
             .set("nodeSelector.disk", "fast")
             .set("imagePullSecrets[0].name", "secret")
             .set("tolerations[0].operator", "Exists")
-            .set("config.fieldName", "value")
+            .set("config.kubeletRootDir", "/data/kubelet")
             .set("driver.enabled", true)
             .set("driver.spec.deviceMode", "direct")
             .set("storageClasses[0].name", "xfs")
@@ -96,7 +123,7 @@ class ChartIT {
         .contains("nodeSelector:\n        disk: fast\n")
         .contains("imagePullSecrets:\n        - name: secret\n")
         .contains("tolerations:\n        - operator: Exists\n")
-        .contains("    fieldName: value\n")
+        .contains("    kubeletRootDir: /data/kubelet\n")
         .contains("deviceMode: direct\n")
         .contains("storageclass.kubernetes.io/is-default-class: \"true\"\n")
         .contains("eraseAfter: \"false\"\n")
@@ -104,6 +131,62 @@ class ChartIT {
         .contains("release: prometheus\n")
         .doesNotContain("kind: NetworkPolicy");
     assertThat(objects(rendered)).extracting(o -> o.get("kind").asText()).contains("StorageClass");
+  }
+
+  @Test
+  void theDefaultClassIsThatOfThePlainYaml() throws IOException {
+    String rendered = helm.template().withName(NAME).set("driver.enabled", true).call();
+
+    assertThat(objects(rendered))
+        .filteredOn(object -> object.path("kind").asText().equals("StorageClass"))
+        .isEqualTo(
+            objects(
+                Files.readString(
+                    Path.of("..", "deploy", "common", "pmem-storageclass-late-binding.yaml"))));
+  }
+
+  @Test
+  void theDriverIsPulledAsTheOperatorUnlessItsSpecSaysOtherwise() {
+    assertThat(
+            driverSpec(
+                helm.template()
+                    .set("image.pullPolicy", "Always")
+                    .set("imagePullSecrets[0].name", "secret")))
+        .isEqualTo(
+            Map.of(
+                "deviceMode",
+                "lvm",
+                "nodeSelector",
+                Map.of("storage", "pmem"),
+                "pullPolicy",
+                "Always",
+                "imagePullSecrets",
+                List.of(Map.of("name", "secret"))));
+    assertThat(
+            driverSpec(
+                helm.template()
+                    .set("image.pullPolicy", "Always")
+                    .set("imagePullSecrets[0].name", "secret")
+                    .set("driver.spec.imagePullPolicy", "Never")
+                    .set("driver.spec.imagePullSecrets[0].name", "other")))
+        .isEqualTo(
+            Map.of(
+                "deviceMode",
+                "lvm",
+                "nodeSelector",
+                Map.of("storage", "pmem"),
+                "imagePullPolicy",
+                "Never",
+                "imagePullSecrets",
+                List.of(Map.of("name", "other"))));
+  }
+
+  private static Object driverSpec(TemplateCommand template) {
+    return objects(template.withName(NAME).set("driver.enabled", true).call()).stream()
+        .filter(object -> object.path("kind").asText().equals("PmemCSIDeployment"))
+        .map(object -> new ObjectMapper().convertValue(object.path("spec"), Map.class))
+        .findFirst()
+        .orElseThrow();
   }
 
   /** The alert rules need its job names and labels. */
@@ -136,7 +219,13 @@ class ChartIT {
     "driver.spec.deviceMode,tape,deviceMode",
     "driver.spec.devicemode,lvm,devicemode",
     "driver.spec.pmemPercentage,101,pmemPercentage",
-    "storageClasses[0].volumeBindingMode,Late,volumeBindingMode"
+    "storageClasses[0].volumeBindingMode,Late,volumeBindingMode",
+    "config.kubeletRootdir,/data/kubelet,kubeletRootdir",
+    "config.kubeletRootDir,data,kubeletRootDir",
+    "config.deploymentReplicas,two,deploymentReplicas",
+    "config.defaultImages.resizer,image,resizer",
+    "tolerations[0].effect,NoStart,effect",
+    "resources.limits.memory,much,memory"
   })
   void wrongValueIsRefusedByName(String name, String value, String named) {
     assertThatThrownBy(() -> helm.template().withName(NAME).set(name, value).call())

@@ -5,9 +5,9 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
-import com.fasterxml.jackson.dataformat.yaml.YAMLGenerator;
 import io.fabric8.crdv2.generator.CRDGenerator;
 import io.fabric8.kubernetes.client.CustomResource;
+import io.pmemcsi.api.yaml.YamlWriter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -26,14 +26,7 @@ final class CRDSource {
   private static final String HEADER =
       "# Generated from the Java types in api/: change those, then run 'make generate'.\n";
 
-  private static final ObjectMapper YAML =
-      new ObjectMapper(
-          YAMLFactory.builder()
-              .enable(YAMLGenerator.Feature.MINIMIZE_QUOTES)
-              .enable(YAMLGenerator.Feature.INDENT_ARRAYS_WITH_INDICATOR)
-              .disable(YAMLGenerator.Feature.SPLIT_LINES)
-              .disable(YAMLGenerator.Feature.WRITE_DOC_START_MARKER)
-              .build());
+  private static final ObjectMapper YAML = new ObjectMapper(new YAMLFactory());
 
   private static final String RULES = "x-kubernetes-validations";
 
@@ -48,11 +41,7 @@ final class CRDSource {
 
   /** The file's content as it should be. */
   String text() {
-    try {
-      return HEADER + YAML.writeValueAsString(tree());
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return HEADER + YamlWriter.write(tree());
   }
 
   /** The schema of the kind's only version. */

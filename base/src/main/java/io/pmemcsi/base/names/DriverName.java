@@ -53,6 +53,13 @@ public record DriverName(String value) {
     return value + "/agent-not-ready";
   }
 
+  /**
+   * The extended resource by which kube-scheduler recognizes pods that it asks the extender about.
+   */
+  public String schedulerResource() {
+    return value + "/scheduler";
+  }
+
   @Override
   public String toString() {
     return value;

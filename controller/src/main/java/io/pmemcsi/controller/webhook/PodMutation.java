@@ -29,7 +29,7 @@ final class PodMutation {
 
   private static void set(
       ArrayNode patch, DriverName driver, String field, PodJson.@Nullable Amounts present) {
-    String resource = driver.value() + "/scheduler";
+    String resource = driver.schedulerResource();
     String path = RESOURCES + "/" + field;
     if (present == null) {
       add(patch, path).putObject("value").put(resource, "1");

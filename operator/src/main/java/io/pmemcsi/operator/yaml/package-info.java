@@ -1,7 +1,6 @@
 /**
- * YAML that users write, read in one way wherever they write it ({@link
- * io.pmemcsi.operator.yaml.YamlText}), and YAML for users ({@link
- * io.pmemcsi.operator.yaml.YamlWriter}).
+ * YAML that users write, read in one way wherever they write it: {@link
+ * io.pmemcsi.operator.yaml.YamlText}.
  */
 @NullMarked
 package io.pmemcsi.operator.yaml;

@@ -50,7 +50,7 @@ final class ChartFiles {
       - storage
       """;
 
-  /** Everything except the fields of the driver, which the CRD describes. */
+  /** Everything except what the CRD describes. */
   private static final String VALUES_SCHEMA =
       """
       {
@@ -82,19 +82,41 @@ final class ChartFiles {
           "resources": {
             "type": "object",
             "additionalProperties": false,
-            "properties": {
-              "limits": {"type": "object"},
-              "requests": {"type": "object"}
-            }
+            "properties": {}
           },
           "nodeSelector": {"type": "object", "additionalProperties": {"type": "string"}},
-          "tolerations": {"type": "array", "items": {"type": "object"}},
+          "tolerations": {"type": "array", "items": {}},
           "networkPolicy": {
             "type": "object",
             "additionalProperties": false,
             "properties": {"enabled": {"type": "boolean"}}
           },
-          "config": {"type": "object"},
+          "config": {
+            "type": "object",
+            "additionalProperties": false,
+            "properties": {
+              "clusterRoleName": {"type": "string", "pattern": "^[^/%\\\\s]*$"},
+              "defaultImages": {
+                "type": "object",
+                "additionalProperties": false,
+                "properties": {
+                  "attacherImage": {"type": "string", "pattern": "^\\\\S*$"},
+                  "driverRegistrarImage": {"type": "string", "pattern": "^\\\\S*$"},
+                  "livenessProbeImage": {"type": "string", "pattern": "^\\\\S*$"},
+                  "provisionerImage": {"type": "string", "pattern": "^\\\\S*$"},
+                  "resizerImage": {"type": "string", "pattern": "^\\\\S*$"},
+                  "snapshotterImage": {"type": "string", "pattern": "^\\\\S*$"}
+                }
+              },
+              "deploymentReplicas": {"type": "integer", "minimum": 0, "maximum": 100},
+              "infrastructureNodeSelector": {
+                "type": "object",
+                "additionalProperties": {"type": "string"}
+              },
+              "kubeletRootDir": {"type": "string", "pattern": "^((/[^/]+)+)?$"},
+              "leaderElectionClusterRoleName": {"type": "string", "pattern": "^[^/%\\\\s]*$"}
+            }
+          },
           "driver": {
             "type": "object",
             "additionalProperties": false,
@@ -232,8 +254,12 @@ final class ChartFiles {
   private static String schema() {
     try {
       JsonNode schema = JSON.readTree(VALUES_SCHEMA);
-      ObjectNode driver = (ObjectNode) schema.at("/properties/driver/properties");
-      driver.set("spec", ofDriver());
+      JsonNode driver = ofDriver();
+      ((ObjectNode) schema.at("/properties/driver/properties")).set("spec", driver);
+      ((ObjectNode) schema.at("/properties/resources"))
+          .set("properties", driver.at("/properties/nodeDriverResources/properties"));
+      ((ObjectNode) schema.at("/properties/tolerations"))
+          .set("items", driver.at("/properties/nodePods/properties/tolerations/items"));
       var printer =
           new DefaultPrettyPrinter(
                   PrettyPrinter.DEFAULT_SEPARATORS.withObjectFieldValueSpacing(

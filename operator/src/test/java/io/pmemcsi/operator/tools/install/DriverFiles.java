@@ -5,8 +5,10 @@ import io.fabric8.kubernetes.api.model.Service;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import io.pmemcsi.base.names.DriverName;
 import io.pmemcsi.operator.facts.ClusterFacts;
 import io.pmemcsi.operator.facts.KubernetesVersion;
+import io.pmemcsi.operator.pmemdriver.PmemNames;
 import io.pmemcsi.operator.tools.render.Rendering;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,9 +27,11 @@ final class DriverFiles {
 
   static final List<String> MODES = List.of("lvm", "direct", "file");
 
-  private static final String PREFIX = "pmem-csi-intel-com";
-  private static final String NODE_DAEMON_SET = PREFIX + "-node";
-  private static final String SCHEDULER_SERVICE = PREFIX + "-scheduler";
+  /** The versions of the API in which kube-scheduler reads its configuration. */
+  private static final List<String> SCHEDULER_VERSIONS =
+      List.of("v1beta1", "v1beta2", "v1beta3", "v1");
+
+  private static final PmemNames NAMES = new PmemNames(new DriverName("pmem-csi.intel.com"));
 
   /** Mode and flavor of the installation; log level; whether the pod webhook is installed. */
   private static final String RESOURCE =
@@ -101,6 +105,31 @@ final class DriverFiles {
                 type: DirectoryOrCreate
       """;
 
+  /** Version of the API; service, its namespace, secret and extended resource of the driver. */
+  private static final String SCHEDULER =
+      """
+      # For kube-scheduler --config; docs/scheduling.md says which version of Kubernetes takes which file.
+      apiVersion: kubescheduler.config.k8s.io/%1$s
+      kind: KubeSchedulerConfiguration
+      clientConnection:
+        # where kubeadm puts it
+        kubeconfig: /etc/kubernetes/scheduler.conf
+      extenders:
+      # or https://127.0.0.1:32000 with a node port, where kube-scheduler cannot resolve services
+      - urlPrefix: https://%2$s.%3$s.svc
+        filterVerb: filter
+        prioritizeVerb: prioritize
+        nodeCacheCapable: true
+        weight: 1
+        enableHTTPS: true
+        tlsConfig:
+          # kubectl -n %3$s get secret %4$s -o jsonpath='{.data.ca\\.crt}'
+          caData: REPLACE_WITH_CA
+        managedResources:
+        - name: %5$s
+          ignoredByScheduler: true
+      """;
+
   private static final String KUSTOMIZATION =
       """
       apiVersion: kustomize.config.k8s.io/v1beta1
@@ -134,6 +163,7 @@ final class DriverFiles {
         files.addAll(files(version, mode, true));
       }
     }
+    SCHEDULER_VERSIONS.stream().map(DriverFiles::scheduler).forEach(files::add);
     files.addAll(schedulerService());
     files.addAll(webhook());
     return files;
@@ -179,15 +209,28 @@ final class DriverFiles {
 
   /** Not everyone configures kube-scheduler, and those who do may want a node port. */
   private static boolean isForScheduler(HasMetadata object) {
-    return object instanceof Service && object.getMetadata().getName().equals(SCHEDULER_SERVICE);
+    return object instanceof Service
+        && object.getMetadata().getName().equals(NAMES.schedulerService());
   }
 
   private static HasMetadata withEarlierName(HasMetadata object) {
     if (object instanceof DaemonSet daemonSet
-        && daemonSet.getMetadata().getName().equals(NODE_DAEMON_SET)) {
+        && daemonSet.getMetadata().getName().equals(NAMES.nodeDaemonSet())) {
       return daemonSet.edit().editMetadata().withName("pmem-csi-node").endMetadata().build();
     }
     return object;
+  }
+
+  private static GeneratedFile scheduler(String version) {
+    return new GeneratedFile(
+        "scheduler/%s.yaml".formatted(version),
+        GeneratedFile.HEADER
+            + SCHEDULER.formatted(
+                version,
+                NAMES.schedulerService(),
+                OperatorFiles.NAMESPACE,
+                NAMES.controllerSecret(),
+                NAMES.driver().schedulerResource()));
   }
 
   private static List<GeneratedFile> schedulerService() {
@@ -209,7 +252,7 @@ final class DriverFiles {
       var client = configuration.getWebhooks().getFirst().getClientConfig();
       // no base64: the server refuses the file as long as it has no CA
       client.setCaBundle("REPLACE_WITH_CA");
-      client.getService().setName(SCHEDULER_SERVICE);
+      client.getService().setName(NAMES.schedulerService());
     }
     return List.of(
         GeneratedFile.of("kustomize/webhook/webhook.yaml", configurations),

@@ -1,12 +1,17 @@
 package io.pmemcsi.operator.tools.install;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.pmemcsi.operator.kinds.template.ConfigReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -25,7 +30,8 @@ class InstallationFilesTest {
           "kubernetes-",
           "kustomize/",
           "operator/",
-          "prerequisites/");
+          "prerequisites/",
+          "scheduler/");
 
   static List<GeneratedFile> files() {
     return Stream.of(OperatorFiles.all(), DriverFiles.all(), ChartFiles.all(), BundleFiles.all())
@@ -61,5 +67,27 @@ class InstallationFilesTest {
           .as("no generator writes these files of deploy/ any more: delete them")
           .isSubsetOf(expected);
     }
+  }
+
+  @Test
+  void theChartTakesTheKeysOfTheConfigurationFile() throws IOException {
+    String schema =
+        ChartFiles.all().stream()
+            .filter(file -> file.path().endsWith("values.schema.json"))
+            .map(GeneratedFile::text)
+            .findFirst()
+            .orElseThrow();
+    JsonNode config = new ObjectMapper().readTree(schema).at("/properties/config");
+
+    assertThatThrownBy(() -> ConfigReader.read("other: key"))
+        .hasMessageEndingWith("choose from " + keys(config));
+    assertThatThrownBy(() -> ConfigReader.read("defaultImages: {other: image}"))
+        .hasMessageEndingWith("choose from " + keys(config.at("/properties/defaultImages")));
+  }
+
+  private static String keys(JsonNode schema) {
+    return schema.path("properties").properties().stream()
+        .map(Map.Entry::getKey)
+        .collect(Collectors.joining(", "));
   }
 }

@@ -1,4 +1,4 @@
-package io.pmemcsi.operator.yaml;
+package io.pmemcsi.api.yaml;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
@@ -98,6 +98,9 @@ public final class YamlWriter {
   private static final Comparator<String> ORDER =
       Comparator.comparingInt(YamlWriter::rank).thenComparing(Comparator.naturalOrder());
 
+  /** The fields that a schema describes. */
+  private static final String FIELDS = "properties";
+
   private static final Set<String> ON_ONE_LINE =
       Set.of(
           "apiGroups",
@@ -149,7 +152,7 @@ public final class YamlWriter {
 
   private static Node node(String key, JsonNode content) {
     return switch (content.getNodeType()) {
-      case OBJECT -> mapping(content);
+      case OBJECT -> mapping(key, content);
       case ARRAY -> sequence(key, content);
       case STRING -> string(content.asText());
       case BOOLEAN -> plain(Tag.BOOL, content);
@@ -158,10 +161,11 @@ public final class YamlWriter {
     };
   }
 
-  private static Node mapping(JsonNode content) {
+  private static Node mapping(String key, JsonNode content) {
     List<NodeTuple> entries =
         content.properties().stream()
-            .sorted(Map.Entry.comparingByKey(ORDER))
+            .sorted(
+                Map.Entry.comparingByKey(key.equals(FIELDS) ? Comparator.naturalOrder() : ORDER))
             .map(
                 entry ->
                     new NodeTuple(string(entry.getKey()), node(entry.getKey(), entry.getValue())))
