@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.api.model.storage.CSINode;
 import io.fabric8.kubernetes.api.model.storage.StorageClass;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -18,6 +19,7 @@ import java.util.Optional;
  * @param capacities CSIStorageCapacity objects of any version
  * @param snapshots VolumeSnapshotContent objects
  * @param warnings events about volumes and claims
+ * @param metrics by namespace and name of the driver pod, where they could be read
  */
 record ClusterData(
     List<GenericKubernetesResource> resources,
@@ -28,7 +30,8 @@ record ClusterData(
     List<PersistentVolumeClaim> claims,
     List<Pod> pods,
     List<GenericKubernetesResource> snapshots,
-    List<Event> warnings) {
+    List<Event> warnings,
+    Map<String, NodeMetrics> metrics) {
 
   ClusterData {
     resources = List.copyOf(resources);
@@ -40,6 +43,13 @@ record ClusterData(
     pods = List.copyOf(pods);
     snapshots = List.copyOf(snapshots);
     warnings = List.copyOf(warnings);
+    metrics = Map.copyOf(metrics);
+  }
+
+  /** The same with metrics. */
+  ClusterData with(Map<String, NodeMetrics> found) {
+    return new ClusterData(
+        resources, nodes, capacities, classes, volumes, claims, pods, snapshots, warnings, found);
   }
 
   /**

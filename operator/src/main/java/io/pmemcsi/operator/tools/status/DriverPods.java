@@ -26,11 +26,16 @@ record DriverPods(List<Pod> pods) {
         .collect(Collectors.toSet());
   }
 
+  /** What the pod on a node measures; empty where that could not be read. */
+  Optional<NodeMetrics> metrics(String node, ClusterData cluster) {
+    return on(node).flatMap(pod -> Optional.ofNullable(cluster.metrics().get(pod)));
+  }
+
   /** Namespace and name of the pod on a node. */
   Optional<String> on(String node) {
     return pods.stream()
         .filter(pod -> node.equals(pod.getSpec().getNodeName()))
-        .map(pod -> pod.getMetadata().getNamespace() + "/" + pod.getMetadata().getName())
+        .map(pod -> VolumeReport.name(pod.getMetadata()))
         .sorted()
         .findFirst();
   }

@@ -48,12 +48,12 @@ public record DriverReport(
         .toList();
   }
 
-  private static DriverReport of(ResourceStatus resource, ClusterData cluster) {
+  static DriverReport of(ResourceStatus resource, ClusterData cluster) {
     List<VolumeReport> volumes = VolumeReport.of(resource.driver(), cluster);
     List<SnapshotReport> snapshots = SnapshotReport.of(resource.driver(), volumes, cluster);
     var driverPods = new DriverPods(resource, cluster);
     List<NodeReport> nodes = NodeReport.of(resource, driverPods, volumes, snapshots, cluster);
-    var work = new LongWork(resource, volumes, snapshots, cluster);
+    var work = new LongWork(resource, driverPods, volumes, snapshots, cluster);
     var problems = new ArrayList<>(resource.problems());
     problems.addAll(work.problems());
     nodes.stream().flatMap(node -> node.problem(driverPods).stream()).forEach(problems::add);

@@ -1,6 +1,7 @@
 package io.pmemcsi.operator.tools.status;
 
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.List;
 import java.util.Map;
@@ -33,6 +34,12 @@ final class Fields {
 
   static Map<?, ?> object(Map<?, ?> entry, String field) {
     return entry.get(field) instanceof Map<?, ?> map ? map : Map.of();
+  }
+
+  /** Empty for an object without the label. */
+  static String label(HasMetadata object, String key) {
+    Map<String, String> labels = object.getMetadata().getLabels();
+    return labels == null ? "" : labels.getOrDefault(key, "");
   }
 
   static String text(Map<?, ?> entry, String field) {

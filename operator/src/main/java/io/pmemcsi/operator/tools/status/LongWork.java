@@ -13,6 +13,7 @@ import java.util.stream.Stream;
  */
 record LongWork(
     ResourceStatus resource,
+    DriverPods driverPods,
     List<VolumeReport> volumes,
     List<SnapshotReport> snapshots,
     ClusterData cluster) {
@@ -85,13 +86,23 @@ record LongWork(
         .filter(VolumeReport::isBeingDeleted)
         .map(
             volume ->
-                "Volume %s (%s)%s is being erased and deleted%s"
+                "Volume %s (%s)%s is being erased and deleted%s%s"
                     .formatted(
                         volume.name(),
                         TextReport.size(volume.bytes()),
                         volume.node().isEmpty() ? "" : " on node " + volume.node(),
-                        since(volume.since())))
+                        since(volume.since()),
+                        erased(volume)))
         .toList();
+  }
+
+  /** Only the driver knows how far it is. */
+  private String erased(VolumeReport volume) {
+    return driverPods
+        .metrics(volume.node(), cluster)
+        .map(metrics -> metrics.erased().get(volume.id()))
+        .map(fraction -> ": %d %% erased".formatted((int) (fraction * 100)))
+        .orElse("");
   }
 
   private List<String> expansions() {

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * A node on which the driver runs, is registered or has volumes.
  *
  * @param used bytes of its volumes and snapshots
- * @param free bytes for new volumes; null where no capacity is published
+ * @param free bytes for new volumes; null where neither CSIStorageCapacity nor metrics say it
  * @param largest the largest volume that can be created, in bytes
  */
 public record NodeReport(
@@ -59,9 +59,20 @@ public record NodeReport(
                     entry.getKey(),
                     state(entry.getKey(), registered, lost),
                     entry.getValue(),
-                    published(entry.getKey(), driver, "capacity", cluster),
-                    published(entry.getKey(), driver, "maximumVolumeSize", cluster)))
+                    capacity(
+                        published(entry.getKey(), driver, "capacity", cluster),
+                        driverPods.metrics(entry.getKey(), cluster).map(NodeMetrics::available)),
+                    capacity(
+                        published(entry.getKey(), driver, "maximumVolumeSize", cluster),
+                        driverPods
+                            .metrics(entry.getKey(), cluster)
+                            .map(NodeMetrics::maxVolumeSize))))
         .toList();
+  }
+
+  /** Without a class, or on a server without that API, nothing is published. */
+  private static @Nullable Long capacity(@Nullable Long published, Optional<Long> measured) {
+    return published == null ? measured.orElse(null) : published;
   }
 
   private static Map<String, Long> used(

@@ -4,7 +4,6 @@ import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.pmemcsi.api.StandardCondition;
 import io.pmemcsi.api.pmem.DriverComponent;
-import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.api.pmem.PmemCSIDeploymentStatus;
 import io.pmemcsi.api.template.CSIDriverDeployment;
 import io.pmemcsi.api.template.CSIDriverDeploymentStatus;
@@ -23,15 +22,10 @@ import java.util.Optional;
  */
 record ResourceStatus(GenericKubernetesResource resource) {
 
-  /** The driver's name: that of a PmemCSIDeployment, a field of the other kinds. */
+  /** A field where the kind has one, else the name of the resource. */
   String driver() {
-    Object written =
-        resource.getKind().equals(PmemCSIDeployment.KIND)
-            ? null
-            : resource.get("spec", "driverName");
-    return written == null || written.toString().isEmpty()
-        ? resource.getMetadata().getName()
-        : written.toString();
+    String written = Fields.text(resource.get("spec", "driverName"));
+    return written.isEmpty() ? resource.getMetadata().getName() : written;
   }
 
   /** Kind, namespace where it has one, and name. */
@@ -43,28 +37,25 @@ record ResourceStatus(GenericKubernetesResource resource) {
         + resource.getMetadata().getName();
   }
 
-  /** Whether a pod is one of the driver on a node. */
+  /** Whether a pod is one of the driver on a node: of PMEM-CSI, or from a template. */
   boolean isNodePod(Pod pod) {
-    Map<String, String> labels = pod.getMetadata().getLabels();
-    if (labels == null) {
-      return false;
-    }
     String name = resource.getMetadata().getName();
-    return isTemplate()
-        ? (name + "-node").equals(labels.get(CSIDriverDeployment.GROUP + "/daemonset"))
+    return (NodeMetrics.POD_NAME.equals(Fields.label(pod, "app.kubernetes.io/name"))
+            && driver().equals(Fields.label(pod, "app.kubernetes.io/instance")))
+        || ((name + "-node").equals(Fields.label(pod, CSIDriverDeployment.GROUP + "/daemonset"))
             && Objects.equals(
-                resource.getMetadata().getNamespace(), pod.getMetadata().getNamespace())
-        : "pmem-csi-node".equals(labels.get("app.kubernetes.io/name"))
-            && driver().equals(labels.get("app.kubernetes.io/instance"));
+                resource.getMetadata().getNamespace(), pod.getMetadata().getNamespace()));
   }
 
   /** Empty for a new resource. */
   String phase() {
-    return isTemplate() ? templatePhase() : text("phase");
+    return text("state").isEmpty() ? text("phase") : phaseOfState();
   }
 
-  /** A CSIDriverDeployment has no phase; the operator's metrics use the same words. */
-  private String templatePhase() {
+  /**
+   * Drivers from templates have a state and no phase; the operator's metrics use the same words.
+   */
+  private String phaseOfState() {
     if (!text("state").equals(CSIDriverDeploymentStatus.STATE_MANAGED)) {
       return text("state");
     }
@@ -76,13 +67,9 @@ record ResourceStatus(GenericKubernetesResource resource) {
 
   /** Why it is in this phase. */
   String reason() {
-    return isTemplate()
+    return text("reason").isEmpty()
         ? condition(StandardCondition.READY).map(Condition::message).orElse("")
         : text("reason");
-  }
-
-  private boolean isTemplate() {
-    return resource.getKind().equals(CSIDriverDeployment.KIND);
   }
 
   List<Condition> conditions() {
@@ -179,7 +166,6 @@ record ResourceStatus(GenericKubernetesResource resource) {
   }
 
   private String text(String field) {
-    Object value = resource.get("status", field);
-    return value == null ? "" : value.toString();
+    return Fields.text(resource.get("status", field));
   }
 }

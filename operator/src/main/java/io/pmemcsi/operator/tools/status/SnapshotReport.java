@@ -26,7 +26,10 @@ public record SnapshotReport(
         volumes.stream()
             .filter(volume -> !volume.name().isEmpty())
             .collect(Collectors.toMap(VolumeReport::name, VolumeReport::node, (a, b) -> a));
-    Map<String, String> names = names(driver, cluster);
+    Map<String, String> names =
+        volumes.stream()
+            .filter(volume -> !volume.id().isEmpty())
+            .collect(Collectors.toMap(VolumeReport::id, VolumeReport::name, (a, b) -> a));
     return cluster.snapshots().stream()
         .filter(content -> driver.equals(Fields.text(content.get("spec", "driver"))))
         .map(content -> of(content, names, nodes))
@@ -40,8 +43,7 @@ public record SnapshotReport(
     Map<?, ?> status = Fields.object(content, "status");
     String volume =
         names.getOrDefault(Fields.text(content.get("spec", "source", "volumeHandle")), "");
-    Map<String, String> labels = content.getMetadata().getLabels();
-    String node = labels == null ? "" : labels.getOrDefault(MANAGED_BY, "");
+    String node = Fields.label(content, MANAGED_BY);
     return new SnapshotReport(
         Fields.text(reference, "namespace") + "/" + Fields.text(reference, "name"),
         Boolean.TRUE.equals(status.get("readyToUse")),
@@ -49,16 +51,5 @@ public record SnapshotReport(
         volume,
         node.isEmpty() ? nodes.getOrDefault(volume, "") : node,
         Fields.text(Fields.object(status, "error"), "message"));
-  }
-
-  /** The names of PersistentVolumes by their IDs. */
-  private static Map<String, String> names(String driver, ClusterData cluster) {
-    return cluster.volumes().stream()
-        .filter(volume -> VolumeReport.isOf(driver, volume))
-        .collect(
-            Collectors.toMap(
-                volume -> volume.getSpec().getCsi().getVolumeHandle(),
-                volume -> volume.getMetadata().getName(),
-                (a, b) -> a));
   }
 }

@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name of the PersistentVolume; of an inline volume the pod and the name in the pod; empty
  *     for a claim that waits
+ * @param id of the volume in the driver; empty for an inline volume and a claim that waits
  * @param phase of the PersistentVolume or claim; Inline, or Pending until its pod starts
  * @param claim namespace and name; empty for a volume without a claim
  * @param pods that use the volume
@@ -29,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record VolumeReport(
     String name,
+    String id,
     String phase,
     long bytes,
     String claim,
@@ -112,6 +114,7 @@ public record VolumeReport(
               var status = volume.getStatus();
               return new VolumeReport(
                   volume.getMetadata().getName(),
+                  Fields.text(volume.getSpec().getCsi().getVolumeHandle()),
                   status == null ? "" : Fields.text(status.getPhase()),
                   Fields.bytes(volume.getSpec().getCapacity().get("storage")),
                   claim == null ? "" : claim.getNamespace() + "/" + claim.getName(),
@@ -149,6 +152,7 @@ public record VolumeReport(
             || pod.getStatus().getPhase().equals(PENDING);
     return new VolumeReport(
         name(pod.getMetadata()) + ":" + volume.getName(),
+        "",
         starting ? PENDING : INLINE,
         Fields.bytes(size),
         "",
@@ -175,6 +179,7 @@ public record VolumeReport(
             claim -> {
               ObjectMeta metadata = claim.getMetadata();
               return new VolumeReport(
+                  "",
                   "",
                   PENDING,
                   Fields.bytes(request(claim)),

@@ -13,7 +13,9 @@ import io.fabric8.kubernetes.api.model.storage.CSINode;
 import io.fabric8.kubernetes.api.model.storage.StorageClass;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,6 +28,14 @@ class DriverReportTest {
 
   private static final long GIB = 1L << 30;
 
+  private static final String RUNNING =
+      """
+      apiVersion: pmem-csi.intel.com/v1beta1
+      kind: PmemCSIDeployment
+      metadata: {name: pmem-csi.intel.com}
+      status: {phase: Running, conditions: [{type: Ready, status: 'True'}]}
+      """;
+
   private final List<GenericKubernetesResource> snapshots = new ArrayList<>();
   private final List<GenericKubernetesResource> capacities = new ArrayList<>();
   private final List<CSINode> nodes = new ArrayList<>();
@@ -34,6 +44,7 @@ class DriverReportTest {
   private final List<PersistentVolumeClaim> claims = new ArrayList<>();
   private final List<Pod> pods = new ArrayList<>();
   private final List<Event> warnings = new ArrayList<>();
+  private final Map<String, NodeMetrics> metrics = new HashMap<>();
 
   @Test
   void aRunningDriverHasNoProblem() {
@@ -364,18 +375,7 @@ class DriverReportTest {
 
   @Test
   void aNodeWhereTheDriverIsNotRegisteredIsListed() {
-    pods.add(
-        parse(
-            """
-            metadata:
-              name: pmem-csi-intel-com-node-x
-              namespace: pmem-csi
-              labels:
-                app.kubernetes.io/name: pmem-csi-node
-                app.kubernetes.io/instance: pmem-csi.intel.com
-            spec: {nodeName: worker-2}
-            """,
-            Pod.class));
+    driverPod("worker-2");
     volume("pvc-1", "Bound", "Delete", "worker-3");
 
     DriverReport report = running();
@@ -388,7 +388,7 @@ class DriverReportTest {
     assertThat(report.problems())
         .containsExactly(
             "The driver is not registered on node worker-2: check its pod"
-                + " pmem-csi/pmem-csi-intel-com-node-x",
+                + " pmem-csi/driver-worker-2",
             "Node worker-3 has volumes, but the driver does not run there: they cannot be used or"
                 + " deleted");
   }
@@ -447,8 +447,77 @@ class DriverReportTest {
             new NodeReport("worker-1", NodeReport.State.REGISTERED, 0, 48 * GIB, 40 * GIB));
   }
 
+  @Test
+  void metricsShowWhatNoCapacityObjectDoes() {
+    registered("worker-1", "worker-2");
+    driverPod("worker-1");
+    driverPod("worker-2");
+    storageClass();
+    capacity("fast", "pmem-csi.intel.com/node: worker-2", "48Gi");
+    metrics.put("pmem-csi/driver-worker-1", new NodeMetrics(3 * GIB, 2 * GIB, Map.of()));
+    metrics.put("pmem-csi/driver-worker-2", new NodeMetrics(3 * GIB, 2 * GIB, Map.of()));
+
+    assertThat(running().nodes())
+        .containsExactly(
+            new NodeReport("worker-1", NodeReport.State.REGISTERED, 0, 3 * GIB, 2 * GIB),
+            new NodeReport("worker-2", NodeReport.State.REGISTERED, 0, 48 * GIB, 40 * GIB));
+  }
+
+  @Test
+  void metricsShowHowFarAnEraseIs() {
+    volume("pvc-1", "Released", "Delete", "worker-1");
+    volume("pvc-2", "Released", "Delete", "worker-1");
+    registered("worker-1");
+    driverPod("worker-1");
+    metrics.put("pmem-csi/driver-worker-1", new NodeMetrics(GIB, GIB, Map.of("h-pvc-1", 0.429)));
+
+    assertThat(running().progress())
+        .containsExactly(
+            "Volume pvc-1 (4 GiB) on node worker-1 is being erased and deleted since"
+                + " 2026-01-01T00:00:00Z: 42 % erased",
+            "Volume pvc-2 (4 GiB) on node worker-1 is being erased and deleted since"
+                + " 2026-01-01T00:00:00Z");
+  }
+
+  @Test
+  void metricsAreReadWhereTheyShowMore() {
+    registered("published", "unpublished", "erasing");
+    storageClass();
+    for (String node : List.of("published", "unpublished", "erasing")) {
+      driverPod(node);
+    }
+    for (String node : List.of("published", "erasing")) {
+      capacity("fast", "pmem-csi.intel.com/node: " + node, "48Gi");
+    }
+    volume("pvc-1", "Released", "Delete", "erasing");
+
+    assertThat(NodeMetrics.needed(cluster(RUNNING)))
+        .extracting(pod -> pod.getMetadata().getName())
+        .containsExactly("driver-unpublished", "driver-erasing");
+  }
+
   private DriverReport running() {
-    return pmem("{phase: Running, conditions: [{type: Ready, status: 'True'}]}");
+    return report(RUNNING);
+  }
+
+  private void driverPod(String node) {
+    pods.add(
+        parse(
+            """
+            metadata:
+              name: driver-%1$s
+              namespace: pmem-csi
+              labels:
+                app.kubernetes.io/name: pmem-csi-node
+                app.kubernetes.io/instance: pmem-csi.intel.com
+            spec:
+              nodeName: %1$s
+              containers:
+              - {name: pmem-driver, ports: [{name: metrics, containerPort: 10010}]}
+              - {name: provisioner, ports: [{name: metrics-prov, containerPort: 10011}]}
+            """
+                .formatted(node),
+            Pod.class));
   }
 
   private DriverReport pmem(String status) {
@@ -484,19 +553,21 @@ class DriverReportTest {
   }
 
   private DriverReport report(String resource) {
-    var parsed = parse(resource, GenericKubernetesResource.class);
-    return DriverReport.of(
-            new ClusterData(
-                List.of(parsed),
-                nodes,
-                capacities,
-                classes,
-                volumes,
-                claims,
-                pods,
-                snapshots,
-                warnings))
-        .getFirst();
+    return DriverReport.of(cluster(resource)).getFirst();
+  }
+
+  private ClusterData cluster(String resource) {
+    return new ClusterData(
+        List.of(parse(resource, GenericKubernetesResource.class)),
+        nodes,
+        capacities,
+        classes,
+        volumes,
+        claims,
+        pods,
+        snapshots,
+        warnings,
+        metrics);
   }
 
   private void registered(String... names) {

@@ -30,6 +30,7 @@ class TextReportTest {
             List.of(
                 new VolumeReport(
                     "pvc-1",
+                    "id-1",
                     "Bound",
                     16 * GIB,
                     "shop/data",
@@ -37,7 +38,8 @@ class TextReportTest {
                     "worker-1",
                     true,
                     ""),
-                new VolumeReport("", "Pending", GIB / 2 * 3, "shop/new", List.of(), "", false, "")),
+                new VolumeReport(
+                    "", "", "Pending", GIB / 2 * 3, "shop/new", List.of(), "", false, "")),
             List.of(new SnapshotReport("shop/daily", true, GIB, "pvc-1", "worker-1", "")));
 
     assertThat(TextReport.of(List.of(report)))
