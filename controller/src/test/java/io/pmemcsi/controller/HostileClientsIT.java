@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.pmemcsi.testbed.process.ChildProcess;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.InetAddress;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -89,7 +90,7 @@ class HostileClientsIT {
   @Test
   void unfinishedHandshakesKeepNobodyWaiting() throws Exception {
     for (int i = 0; i < 700; i++) {
-      var socket = new Socket("127.0.0.1", port);
+      var socket = new Socket(InetAddress.getLoopbackAddress(), port);
       held.add(socket);
       socket.getOutputStream().write(new byte[] {0x16, 0x03, 0x01});
     }

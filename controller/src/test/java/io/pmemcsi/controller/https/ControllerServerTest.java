@@ -1,5 +1,6 @@
 package io.pmemcsi.controller.https;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -237,14 +238,14 @@ class ControllerServerTest {
             certificate.files().certificate(), certificate.files().key(), Duration.ofDays(1))) {
       X509Certificate before = keys.certificate();
       String type = before.getPublicKey().getAlgorithm();
-      String alias = keys.chooseServerAlias(type, null, null);
+      String alias = requireNonNull(keys.chooseServerAlias(type, null, null));
       PrivateKey key = keys.getPrivateKey(alias);
       certificate.replace();
       keys.reload();
 
       assertThat(keys.getCertificateChain(alias)).startsWith(before);
       assertThat(keys.getPrivateKey(alias)).isEqualTo(key);
-      String next = keys.chooseServerAlias(type, null, null);
+      String next = requireNonNull(keys.chooseServerAlias(type, null, null));
       assertThat(keys.getCertificateChain(next)).startsWith(keys.certificate());
       assertThat(keys.getPrivateKey(next)).isNotEqualTo(key);
     }
