@@ -23,7 +23,7 @@ public record Draining(
         @Max(604800)
         @JsonPropertyDescription(
             "How many seconds volumes may take to be unmounted and detached after the last pod has"
-                + " gone, before the update pauses and says so. Default: 300.")
+                + " terminated, before the update pauses and says so. Default: 300.")
         @Nullable Integer unmountTimeoutSeconds,
     @Min(1)
         @Max(604800)
@@ -33,7 +33,7 @@ public record Draining(
         @Nullable Integer restartTimeoutSeconds,
     @JsonPropertyDescription(
             "Whether pods that nothing will create again are evicted as well; with false the update"
-                + " waits for them to go. Default: false.")
+                + " waits until they end. Default: false.")
         @Nullable Boolean evictUnmanagedPods) {
 
   /** Draining with the defaults. */

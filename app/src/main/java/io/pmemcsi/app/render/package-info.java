@@ -1,6 +1,6 @@
 /**
- * What a resource would become: files in, objects out, with no cluster. Start with {@link
- * io.pmemcsi.app.render.ResourceFile}.
+ * The files with resources and other documents that users name on the command line. Start with
+ * {@link io.pmemcsi.app.render.ResourceFile}.
  */
 @NullMarked
 package io.pmemcsi.app.render;

@@ -77,7 +77,7 @@ public final class OperatorMetrics implements Metrics, OutcomeListener {
         counter(
             registry,
             "object_conflicts",
-            "Objects that have a desired name but belong to another owner, each time they are met.",
+            "Objects that have a desired name but belong to another owner, each time they are found.",
             "kind");
     rescheduled =
         counter(

@@ -1,6 +1,7 @@
 /**
- * Prometheus metrics of the operator. {@link io.pmemcsi.operator.metrics.OperatorMetrics} has all
- * of them; reconcilers report through {@link io.pmemcsi.operator.metrics.OutcomeListener}.
+ * Prometheus metrics of the operator. {@link io.pmemcsi.operator.metrics.OperatorMetrics} has them,
+ * {@link io.pmemcsi.operator.metrics.SubResources} those of the objects of a driver; reconcilers
+ * report through {@link io.pmemcsi.operator.metrics.OutcomeListener}.
  */
 @NullMarked
 package io.pmemcsi.operator.metrics;

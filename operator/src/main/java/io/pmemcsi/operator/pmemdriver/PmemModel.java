@@ -134,8 +134,8 @@ public record PmemModel(
                     ? "snapshots on each node need Kubernetes 1.22 or newer, and this is "
                         + facts.version()
                     : "the server has no snapshot.storage.k8s.io/v1; install the CRDs and the"
-                        + " snapshot-controller of external-snapshotter, for which the operator"
-                        + " looks every ten minutes")));
+                        + " snapshot-controller of external-snapshotter; the operator finds them"
+                        + " within ten minutes")));
   }
 
   /** Whether the driver removes the startup taint from its node. */

@@ -150,7 +150,7 @@ final class KindControllers implements AutoCloseable {
     try {
       return served();
     } catch (KubernetesClientException e) {
-      LOG.atDebug().addKeyValue("cause", Reason.of(e)).log("Cannot look for missing CRDs now.");
+      LOG.atDebug().addKeyValue("cause", Reason.of(e)).log("Cannot read which CRDs are installed.");
       return List.of();
     }
   }
