@@ -271,6 +271,54 @@ class ArchitectureTest {
           .mayOnlyBeAccessedByLayers("program", "services", "cluster");
 
   @ArchTest
+  static final ArchRule PROGRAM_PACKAGES_POINT_DOWNWARDS =
+      layeredArchitecture()
+          .consideringOnlyDependenciesInLayers()
+          .layer("main")
+          .definedBy("io.pmemcsi.app")
+          .layer("commands")
+          .definedBy("io.pmemcsi.app.cli..")
+          .layer("work of commands")
+          .definedBy(
+              "io.pmemcsi.app.convert..", "io.pmemcsi.app.render..", "io.pmemcsi.app.taint..")
+          .layer("settings")
+          .definedBy("io.pmemcsi.app.settings..")
+          .whereLayer("main")
+          .mayNotBeAccessedByAnyLayer()
+          .whereLayer("commands")
+          .mayOnlyBeAccessedByLayers("main")
+          .whereLayer("work of commands")
+          .mayOnlyBeAccessedByLayers("commands")
+          .whereLayer("settings")
+          .mayOnlyBeAccessedByLayers("commands", "work of commands");
+
+  @ArchTest
+  static final ArchRule EMBEDDED_PACKAGES_POINT_DOWNWARDS =
+      layeredArchitecture()
+          .consideringOnlyDependenciesInLayers()
+          .layer("program")
+          .definedBy("io.pmemcsi.embedded")
+          .layer("http")
+          .definedBy("io.pmemcsi.embedded.http..")
+          .layer("server")
+          .definedBy("io.pmemcsi.embedded.server..")
+          .layer("objects")
+          .definedBy("io.pmemcsi.embedded.apply..", "io.pmemcsi.embedded.store..")
+          .layer("values")
+          .definedBy(
+              "io.pmemcsi.embedded.fault..",
+              "io.pmemcsi.embedded.json..",
+              "io.pmemcsi.embedded.schema..")
+          .whereLayer("program")
+          .mayNotBeAccessedByAnyLayer()
+          .whereLayer("http")
+          .mayOnlyBeAccessedByLayers("program")
+          .whereLayer("server")
+          .mayOnlyBeAccessedByLayers("program", "http")
+          .whereLayer("objects")
+          .mayOnlyBeAccessedByLayers("program", "http", "server");
+
+  @ArchTest
   static final ArchRule SETTINGS_ARE_PURE =
       noClasses()
           .that()
