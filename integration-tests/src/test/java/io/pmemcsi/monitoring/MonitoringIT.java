@@ -18,6 +18,7 @@ import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -417,8 +418,11 @@ class MonitoringIT {
   }
 
   private JsonNode get(URI address) throws IOException, InterruptedException {
-    return JSON.readTree(
-        http.send(HttpRequest.newBuilder(address).build(), BodyHandlers.ofString()).body());
+    HttpResponse<String> response =
+        http.send(HttpRequest.newBuilder(address).build(), BodyHandlers.ofString());
+    // 503 until it is ready
+    assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+    return JSON.readTree(response.body());
   }
 
   private static String text(String name) throws IOException {
