@@ -26,6 +26,7 @@ final class Activity {
 
   private final List<DriverClient> drivers;
   private final List<Deque<String>> volumes = new ArrayList<>();
+  private final List<String> lost = new ArrayList<>();
   private final Random random = new Random(1);
   private int count;
 
@@ -48,9 +49,7 @@ final class Activity {
       if (action < 3 && existing.size() < MOST_VOLUMES) {
         existing.add(create(driver, free / (8 + random.nextInt(8))));
       } else if (action == 3 && !existing.isEmpty()) {
-        var _ =
-            driver.deleteVolume(
-                DeleteVolumeRequest.newBuilder().setVolumeId(existing.remove()).build());
+        delete(driver, existing.remove());
       }
     }
     for (int calls = 1 + random.nextInt(2); calls > 0; calls--) {
@@ -62,6 +61,20 @@ final class Activity {
   void loseVolume(Path devices) throws IOException {
     String volume = create(drivers.getFirst().controller(), SMALL);
     Files.delete(devices.resolve(volume + ".img"));
+    lost.add(volume);
+  }
+
+  /** Their loop devices would stay after the test. */
+  void deleteVolumes() {
+    for (int i = 0; i < drivers.size(); i++) {
+      ControllerBlockingStub driver = drivers.get(i).controller();
+      volumes.get(i).forEach(volume -> delete(driver, volume));
+    }
+    lost.forEach(volume -> delete(drivers.getFirst().controller(), volume));
+  }
+
+  private static void delete(ControllerBlockingStub driver, String volume) {
+    var _ = driver.deleteVolume(DeleteVolumeRequest.newBuilder().setVolumeId(volume).build());
   }
 
   private String create(ControllerBlockingStub driver, long size) {

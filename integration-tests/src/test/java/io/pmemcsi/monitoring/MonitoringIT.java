@@ -154,6 +154,7 @@ class MonitoringIT {
     }
     await().untilAsserted(() -> assertThat(rules(prometheus)).containsOnly("ok"));
     drawDashboard(prometheus, activity, sandbox);
+    activity.deleteVolumes();
   }
 
   /** The picture in the documentation is one of a longer time, and only drawn when asked for. */
