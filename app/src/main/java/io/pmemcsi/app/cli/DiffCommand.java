@@ -1,7 +1,9 @@
 package io.pmemcsi.app.cli;
 
 import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.api.model.ConfigMapVolumeSource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Volume;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -26,6 +28,7 @@ import io.pmemcsi.operator.tools.render.Rendering;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -118,12 +121,11 @@ final class DiffCommand implements Callable<Integer> {
     String server = "";
     try (KubernetesClient client = ApiAccess.client(access)) {
       server = client.getMasterUrl().toString();
+      Optional<Deployment> operator = operator(client, namespace);
       var facts =
           new ClusterProbe(client)
-              .facts(
-                  namespace,
-                  chosen.map(ImageName::value).orElseGet(() -> ofTheOperator(client, namespace)));
-      OperatorConfig defaults = given.orElseGet(() -> configured(client, namespace));
+              .facts(namespace, chosen.map(ImageName::value).orElseGet(() -> image(operator)));
+      OperatorConfig defaults = given.orElseGet(() -> configured(client, namespace, operator));
       var preview = new Preview(client, facts, defaults, Clock.systemUTC());
       for (HasMetadata resource : resources) {
         ResourceDiff diff = preview.of(resource);
@@ -161,9 +163,17 @@ final class DiffCommand implements Callable<Integer> {
   }
 
   /** What the operator in the cluster has mounted. */
-  private static OperatorConfig configured(KubernetesClient client, String namespace) {
-    ConfigMap found =
-        client.configMaps().inNamespace(namespace).withName(OperatorInstallation.CONFIG_MAP).get();
+  private static OperatorConfig configured(
+      KubernetesClient client, String namespace, Optional<Deployment> operator) {
+    String name =
+        operator.stream()
+            .flatMap(found -> found.getSpec().getTemplate().getSpec().getVolumes().stream())
+            .map(Volume::getConfigMap)
+            .filter(Objects::nonNull)
+            .map(ConfigMapVolumeSource::getName)
+            .findFirst()
+            .orElse(OperatorInstallation.CONFIG_MAP);
+    ConfigMap found = client.configMaps().inNamespace(namespace).withName(name).get();
     String text =
         found == null || found.getData() == null
             ? null
@@ -172,23 +182,22 @@ final class DiffCommand implements Callable<Integer> {
       return text == null ? OperatorConfig.DEFAULT : ConfigReader.read(text);
     } catch (IllegalArgumentException e) {
       throw new FatalException(
-          "ConfigMap %s in namespace %s: %s"
-              .formatted(OperatorInstallation.CONFIG_MAP, namespace, e.getMessage()),
-          e);
+          "ConfigMap %s in namespace %s: %s".formatted(name, namespace, e.getMessage()), e);
     }
   }
 
   /** The image that the operator in the cluster gives to its drivers, which is its own. */
-  private static String ofTheOperator(KubernetesClient client, String namespace) {
-    Deployment operator =
-        client
-            .apps()
-            .deployments()
-            .inNamespace(namespace)
-            .withName(OperatorInstallation.NAME)
-            .get();
-    return operator == null
-        ? "pmem-csi-driver:" + Version.current()
-        : operator.getSpec().getTemplate().getSpec().getContainers().getFirst().getImage();
+  private static String image(Optional<Deployment> operator) {
+    return operator
+        .map(found -> found.getSpec().getTemplate().getSpec().getContainers().getFirst().getImage())
+        .orElse("pmem-csi-driver:" + Version.current());
+  }
+
+  /** Under the name that any of the installation files gives it. */
+  private static Optional<Deployment> operator(KubernetesClient client, String namespace) {
+    return OperatorInstallation.NAMES.stream()
+        .map(name -> client.apps().deployments().inNamespace(namespace).withName(name).get())
+        .filter(Objects::nonNull)
+        .findFirst();
   }
 }

@@ -3,6 +3,7 @@ package io.pmemcsi.app.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Namespaced;
@@ -12,6 +13,7 @@ import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.ServiceAccount;
 import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBinding;
 import io.fabric8.kubernetes.api.model.rbac.RoleBinding;
@@ -22,6 +24,7 @@ import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.api.template.CSIDriverDeployment;
 import io.pmemcsi.operator.runtime.OperatorOptions;
 import io.pmemcsi.operator.runtime.OperatorProgram;
+import io.pmemcsi.operator.tools.install.OperatorInstallation;
 import io.pmemcsi.testbed.kubernetes.Definitions;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
@@ -42,6 +45,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What {@code diff} says about a real cluster, and that the cluster stays as it is. */
 @WithKubernetes
@@ -195,20 +200,42 @@ class DiffIT {
   @Test
   void configurationOfTheOperatorInTheClusterCounts() {
     settleTemplates();
-    client
-        .resource(
-            new ConfigMapBuilder()
-                .withNewMetadata()
-                .withName("pmem-csi-operator-config")
-                .withNamespace(sandbox.namespace())
-                .endMetadata()
-                .withData(Map.of("config.yaml", "defaultImages: {driverRegistrarImage: 'mine:1'}"))
-                .build())
-        .create();
+    sandbox.create(configuration("pmem-csi-operator-config", "mine:1"));
 
     assertThat(diff(templates())).as("%s%s", out(), err()).isEqualTo(1);
 
     assertThat(out()).contains("+        image: \"mine:1\"\n").contains("0 created, 1 changed, ");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"pmem-csi-operator", "csi-operator"})
+  void theOperatorIsFoundUnderTheNamesOfItsInstallationFiles(String name) {
+    settleTemplates();
+    new OperatorInstallation(name, sandbox.namespace(), IMAGE)
+        .workload().stream()
+            .filter(Deployment.class::isInstance)
+            .map(Deployment.class::cast)
+            .forEach(
+                deployment -> {
+                  deployment.getSpec().setReplicas(0);
+                  sandbox.create(deployment);
+                });
+    sandbox.create(configuration(name + "-config", "mine:2"));
+
+    assertThat(diff(templates())).as("%s%s", out(), err()).isEqualTo(1);
+
+    assertThat(out()).contains("+        image: \"mine:2\"\n").contains("0 created, 1 changed, ");
+  }
+
+  private ConfigMap configuration(String name, String image) {
+    return new ConfigMapBuilder()
+        .withNewMetadata()
+        .withName(name)
+        .withNamespace(sandbox.namespace())
+        .endMetadata()
+        .withData(
+            Map.of("config.yaml", "defaultImages: {driverRegistrarImage: '%s'}".formatted(image)))
+        .build();
   }
 
   @Test

@@ -55,6 +55,12 @@ public record OperatorInstallation(String name, String namespace, String image) 
   /** The usual name of the account, the roles and the deployment. */
   public static final String NAME = "pmem-csi-operator";
 
+  /** The same in deploy/operator.yaml, as the first operator for drivers from templates had it. */
+  public static final String TEMPLATE_NAME = "csi-operator";
+
+  /** All names that installation files give to the deployment. */
+  public static final List<String> NAMES = List.of(NAME, TEMPLATE_NAME);
+
   /** Where the operator's configuration is, in its own namespace. */
   public static final String CONFIG_MAP = NAME + "-config";
 

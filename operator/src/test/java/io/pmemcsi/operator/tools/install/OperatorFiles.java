@@ -18,7 +18,9 @@ final class OperatorFiles {
     var operator = new OperatorInstallation(NAMESPACE, OperatorInstallation.DEFAULT_IMAGE);
     var templates =
         new OperatorInstallation(
-            "csi-operator", "csi-operator", OperatorInstallation.DEFAULT_IMAGE);
+            OperatorInstallation.TEMPLATE_NAME,
+            OperatorInstallation.TEMPLATE_NAME,
+            OperatorInstallation.DEFAULT_IMAGE);
     return List.of(
         GeneratedFile.of("operator/pmem-csi-operator.yaml", operator.objects()),
         GeneratedFile.copyOf(
