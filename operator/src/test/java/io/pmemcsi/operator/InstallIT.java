@@ -5,8 +5,10 @@ import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
 import io.fabric8.kubernetes.api.model.node.v1.RuntimeClassBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.utils.Serialization;
 import io.pmemcsi.operator.runtime.OperatorOptions;
 import io.pmemcsi.operator.runtime.OperatorProgram;
 import io.pmemcsi.operator.tools.install.OperatorInstallation;
@@ -23,6 +25,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Base64;
 import java.util.Comparator;
 import java.util.List;
@@ -87,6 +90,46 @@ class InstallIT {
         assertAccepted(kubectl, file);
       }
     }
+    serveOthersKinds(sandbox);
+    for (String file : list("deploy/snapshots", ".*\\.yaml")) {
+      assertAccepted(kubectl, file);
+    }
+    assertAccepted(kubectl, "deploy/monitoring/podmonitors.yaml");
+    assertAccepted(kubectl, "deploy/monitoring/prometheusrule.yaml");
+  }
+
+  /** The APIs of external-snapshotter and of the Prometheus operator, without their schemas. */
+  private static void serveOthersKinds(Sandbox sandbox) {
+    var definitions = new ArrayList<CustomResourceDefinition>();
+    for (String kind :
+        List.of(
+            "VolumeSnapshotClass Cluster volumesnapshotclasses snapshot.storage.k8s.io",
+            "VolumeSnapshot Namespaced volumesnapshots snapshot.storage.k8s.io",
+            "PodMonitor Namespaced podmonitors monitoring.coreos.com",
+            "PrometheusRule Namespaced prometheusrules monitoring.coreos.com")) {
+      String[] words = kind.split(" ", -1);
+      definitions.add(
+          sandbox.create(
+              Serialization.unmarshal(
+                  """
+                  metadata:
+                    name: %3$s.%4$s
+                    annotations: {api-approved.kubernetes.io: unapproved}
+                  spec:
+                    group: %4$s
+                    scope: %2$s
+                    names: {kind: %1$s, plural: %3$s}
+                    versions:
+                    - name: v1
+                      served: true
+                      storage: true
+                      schema:
+                        openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}
+                  """
+                      .formatted((Object[]) words),
+                  CustomResourceDefinition.class)));
+    }
+    Definitions.awaitServed(sandbox.client(), definitions);
   }
 
   /** Users set the CA by a patch. */

@@ -1,15 +1,20 @@
 package io.pmemcsi.app.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.groups.Tuple.tuple;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Namespaced;
+import io.fabric8.kubernetes.client.CustomResource;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.pmemcsi.api.pmem.PmemCSIDeployment;
 import io.pmemcsi.api.template.CSIDriverDeployment;
+import io.pmemcsi.operator.controller.DriverKind;
+import io.pmemcsi.operator.kinds.Kinds;
 import io.pmemcsi.testbed.kubernetes.Definitions;
 import io.pmemcsi.testbed.kubernetes.Sandbox;
 import io.pmemcsi.testbed.kubernetes.WithKubernetes;
@@ -22,6 +27,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.assertj.core.groups.Tuple;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -139,6 +145,33 @@ class StatusIT {
                 1 of 3 nodes are updated
             """
                 .formatted(name, sandbox.namespace()));
+  }
+
+  @Test
+  void everyKindIsListedUnderItsDriversName() throws Exception {
+    var expected = new ArrayList<Tuple>();
+    for (DriverKind<?, ?, ?, ?, ?> kind : Kinds.offline().all()) {
+      expected.add(create(kind));
+    }
+
+    assertThat(status("-o", "json")).as(err::toString).isEqualTo(1);
+    assertThat(new ObjectMapper().readTree(out.toByteArray()))
+        .extracting(one -> one.get("driver").asText(), one -> one.get("resource").asText())
+        .containsAll(expected);
+  }
+
+  /** The driver's name and the title of the report. */
+  private <R extends CustomResource<?, S>, S> Tuple create(DriverKind<R, S, ?, ?, ?> kind) {
+    R resource = kind.withEveryFeature();
+    String name = "status-" + kind.traits().controllerName();
+    resource.getMetadata().setName(name);
+    String title = resource.getKind() + " " + name;
+    if (resource instanceof Namespaced) {
+      resource.getMetadata().setNamespace(sandbox.namespace());
+      title = "%s %s/%s".formatted(resource.getKind(), sandbox.namespace(), name);
+    }
+    sandbox.create(resource);
+    return tuple(kind.driverName(resource).orElseThrow(), title);
   }
 
   @Test
