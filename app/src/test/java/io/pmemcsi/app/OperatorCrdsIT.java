@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
+import io.pmemcsi.operator.tools.install.OperatorInstallation;
 import io.pmemcsi.testbed.kubernetes.Binaries;
 import io.pmemcsi.testbed.kubernetes.Cluster;
 import io.pmemcsi.testbed.kubernetes.ControlPlane;
@@ -20,9 +21,13 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -41,38 +46,99 @@ class OperatorCrdsIT {
   private static final ResourceDefinitionContext PMEM =
       context("pmem-csi.intel.com", "v1beta1", "PmemCSIDeployment", false);
   private static final String DRIVER = "late.example.com";
+  private static final String PMEM_DRIVER =
+      """
+      apiVersion: pmem-csi.intel.com/v1beta1
+      kind: PmemCSIDeployment
+      metadata: {name: %s}
+      """
+          .formatted(DRIVER);
 
   @TempDir private Path directory;
   private Cluster cluster;
   private KubernetesClient client;
-  private Process operator;
+  private @Nullable Process operator;
 
   @BeforeEach
-  void start() throws IOException {
+  void start() {
     cluster = Cluster.of(ControlPlane.start(Binaries.find()));
     client = cluster.admin();
-    operator =
-        new ProcessBuilder(
-                Path.of("../bin/pmem-csi-operator").toAbsolutePath().normalize().toString(),
-                "-v",
-                "5",
-                "-alsologtostderr",
-                "-kubeconfig=" + cluster.kubeconfig(),
-                "-metrics-addr=127.0.0.1:0",
-                "-leader-election")
+  }
+
+  private void start(Map<String, String> environment, String program, String... arguments)
+      throws IOException {
+    var command = new ArrayList<String>();
+    command.add(Path.of("../bin", program).toAbsolutePath().normalize().toString());
+    command.addAll(List.of(arguments));
+    var builder =
+        new ProcessBuilder(command)
             .redirectOutput(directory.resolve("out").toFile())
-            .redirectError(directory.resolve("err").toFile())
-            .start();
+            .redirectError(directory.resolve("err").toFile());
+    builder.environment().putAll(environment);
+    operator = builder.start();
   }
 
   @AfterEach
   void end() {
-    operator.destroyForcibly().onExit().join();
+    if (operator != null) {
+      operator.destroyForcibly().onExit().join();
+    }
     cluster.close();
+  }
+
+  /** The command with which the first operator for drivers from templates was debugged. */
+  @Test
+  void theFirstCommandForDriversFromTemplatesStillWorks() throws Exception {
+    install("csidriver.storage.openshift.io_csidriverdeployments.yaml");
+
+    start(
+        Map.of(),
+        "csi-operator",
+        "-v",
+        "5",
+        "-alsologtostderr",
+        "-kubeconfig=" + cluster.kubeconfig());
+
+    create(TEMPLATES, template("one", "one.example.com"));
+    awaitStatus(TEMPLATES, "one", "\"type\":\"SyncSuccessful\"", "\"status\":\"True\"");
+  }
+
+  /** One CRD and the operator's file is all that was applied for earlier releases. */
+  @Test
+  void itsOwnAccountIsEnoughWhereOnlyOneCrdIsInstalled() throws Exception {
+    install("pmem-csi.intel.com_pmemcsideployments.yaml");
+    try (var sandbox = cluster.newSandbox("one-crd")) {
+      new OperatorInstallation(sandbox.namespace(), OperatorInstallation.DEFAULT_IMAGE)
+          .permissions()
+          .forEach(object -> client.resource(object).create());
+      sandbox.awaitRight(OperatorInstallation.NAME, "create", "apps", "daemonsets");
+
+      start(
+          Map.of("WATCH_NAMESPACE", sandbox.namespace()),
+          "pmem-csi-operator",
+          "-v=5",
+          "-kubeconfig=" + sandbox.kubeconfigAs(OperatorInstallation.NAME),
+          "-image=driver:1",
+          "-leader-election");
+
+      create(PMEM, PMEM_DRIVER);
+      awaitStatus(PMEM, DRIVER, "\"phase\":\"Initializing\"");
+      assertThat(client.apps().daemonSets().inNamespace(sandbox.namespace()).list().getItems())
+          .isNotEmpty();
+    }
   }
 
   @Test
   void operatorStartsWithTheCrdsThatExistAndPicksUpTheOthers() throws Exception {
+    start(
+        Map.of(),
+        "pmem-csi-operator",
+        "-v",
+        "5",
+        "-alsologtostderr",
+        "-kubeconfig=" + cluster.kubeconfig(),
+        "-metrics-addr=127.0.0.1:0",
+        "-leader-election");
     awaitLog("PMEM-CSI operator started.");
     assertThat(log())
         .contains("CRDs are not installed")
@@ -88,14 +154,7 @@ class OperatorCrdsIT {
     await().atMost(LIMIT).until(() -> get("/readyz").statusCode() == 200);
 
     install("pmem-csi.intel.com_pmemcsideployments.yaml");
-    create(
-        PMEM,
-        """
-        apiVersion: pmem-csi.intel.com/v1beta1
-        kind: PmemCSIDeployment
-        metadata: {name: %s}
-        """
-            .formatted(DRIVER));
+    create(PMEM, PMEM_DRIVER);
     awaitStatus(
         PMEM,
         DRIVER,
@@ -117,14 +176,18 @@ class OperatorCrdsIT {
     awaitStatus(TEMPLATES, "two", "\"reason\":\"Conflict\"", DRIVER);
     client.genericKubernetesResources(PMEM).withName(DRIVER).delete();
     awaitStatus(TEMPLATES, "two", "\"reason\":\"Synced\"");
-    assertThat(operator.isAlive()).isTrue();
+    assertThat(running().isAlive()).isTrue();
 
     // the only replica: no other one takes the lease
     cluster.close();
-    assertThat(operator.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    assertThat(running().waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
     assertThat(log().lines().reduce((_, last) -> last).orElseThrow())
         .contains("in namespace kube-system is lost, because it was not renewed in time: this one");
     assertThat(log()).doesNotContain("leader=\"\"");
+  }
+
+  private Process running() {
+    return Objects.requireNonNull(operator);
   }
 
   private void install(String file) {
@@ -166,7 +229,7 @@ class OperatorCrdsIT {
         .atMost(LIMIT)
         .untilAsserted(
             () -> {
-              assertThat(operator.isAlive()).as(log()).isTrue();
+              assertThat(running().isAlive()).as(log()).isTrue();
               assertThat(status(kind, name)).contains(parts);
             });
   }
@@ -187,7 +250,7 @@ class OperatorCrdsIT {
         .atMost(LIMIT)
         .untilAsserted(
             () -> {
-              assertThat(operator.isAlive()).as(log()).isTrue();
+              assertThat(running().isAlive()).as(log()).isTrue();
               assertThat(log()).contains(line);
             });
   }

@@ -2,6 +2,7 @@ package io.pmemcsi.pods;
 
 import static io.pmemcsi.pods.ImageArchive.run;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -16,6 +17,8 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The archive that {@code make image} writes: its names, content and size. */
 @TestInstance(Lifecycle.PER_CLASS)
@@ -133,6 +136,18 @@ class ImageIT {
             "notify_dbus=0");
   }
 
+  /** Otherwise the JVM ignores a class cache that does not fit, and starts slowly. */
+  @ParameterizedTest
+  @ValueSource(strings = {"pmem-csi-driver", "pmem-csi-operator"})
+  void theClassCacheFitsTheProgram(String command, @TempDir Path root) throws Exception {
+    assertThat(
+            inImage(
+                root,
+                "export PMEM_CSI_JAVA_OPTIONS=-XX:AOTMode=on; exec /usr/local/bin/%s -version"
+                    .formatted(command)))
+        .contains(find("pom.xml", "<revision>(.*)</revision>"));
+  }
+
   private String inImage(Path root, String script) throws Exception {
     image.writeRoot(root);
     return run("unshare", "--mount", "sh", "-e", "-c", IN_IMAGE, root.toString(), script);
@@ -149,6 +164,21 @@ class ImageIT {
                 .formatted(
                     find("deploy/helm/pmem-csi/values.yaml", "(?m)^  repository: (.*)$"),
                     find("deploy/helm/pmem-csi/Chart.yaml", "(?m)^appVersion: (.*)$")));
+  }
+
+  @Test
+  void theNameMayHaveARegistryWithAPort(@TempDir Path directory) throws Exception {
+    build(directory, "registry.example.com:5000/storage/driver");
+
+    assertThat(
+            ImageArchive.unpack(directory.resolve("pmem-csi-driver.tar"), directory)
+                .manifest()
+                .get("RepoTags"))
+        .extracting(JsonNode::asText)
+        .containsExactly(
+            "registry.example.com:5000/storage/driver:latest",
+            "registry.example.com:5000/storage/driver:"
+                + find("pom.xml", "<revision>(.*)</revision>"));
   }
 
   @Test
@@ -220,6 +250,9 @@ class ImageIT {
   /** The clock of the machine that builds the image must not show in it. */
   @Test
   void allFilesHaveTheTimeOfTheRelease() throws Exception {
+    assumeThat(Installation.read(archive.resolveSibling("made-for")))
+        .as("with docker, files of packages keep the time of the build: see the Containerfile")
+        .doesNotStartWith("docker ");
     String time =
         Instant.parse(find("pom.xml", "<project.build.outputTimestamp>(.*)</"))
             .toString()
@@ -244,18 +277,21 @@ class ImageIT {
   }
 
   private static List<String> contentsOfNewBuild(Path directory) throws Exception {
+    build(directory, "pmem-csi-driver:canary", "PMEM_CSI_IMAGE_CACHE=no");
+    return contents(
+        ImageArchive.unpack(directory.resolve("pmem-csi-driver.tar"), directory).layers());
+  }
+
+  private static void build(Path directory, String tag, String... environment) throws Exception {
+    var command = new ArrayList<>(List.of("env", "PMEM_CSI_IMAGE_DIR=" + directory));
+    command.addAll(List.of(environment));
+    command.addAll(List.of(Installation.ROOT.resolve("build/image").toString(), tag));
     Process build =
-        new ProcessBuilder(
-                "env",
-                "PMEM_CSI_IMAGE_CACHE=no",
-                "PMEM_CSI_IMAGE_DIR=" + directory,
-                Installation.ROOT.resolve("build/image").toString())
+        new ProcessBuilder(command)
             .redirectOutput(ProcessBuilder.Redirect.DISCARD)
             .redirectError(ProcessBuilder.Redirect.INHERIT)
             .start();
     assertThat(build.waitFor()).as("exit code of build/image").isZero();
-    return contents(
-        ImageArchive.unpack(directory.resolve("pmem-csi-driver.tar"), directory).layers());
   }
 
   /** A digest of each layer, and for the layer with the class caches their names. */
