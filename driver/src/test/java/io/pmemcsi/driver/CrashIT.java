@@ -143,26 +143,27 @@ class CrashIT {
                             .setSnapshotId(SNAPSHOT_ID))));
   }
 
-  /** The filesystem of a copy that is twice as large as its source. */
-  private static void assertExpanded(Scratch scratch, long mib) {
-    assertThat(at(scratch, TARGET).toFile().getTotalSpace())
-        .isGreaterThan(at(scratch, STAGING).toFile().getTotalSpace() + mib * MIB * 3 / 4);
-  }
-
-  /** A snapshot of a mounted volume, restored to a larger one while that one is in use. */
-  private static List<Step> copied(String type, long mib) {
+  /**
+   * A snapshot of a mounted volume, restored while that one is in use.
+   *
+   * @param more how much larger the restored volume is; ext4 is expanded only by privileged users
+   */
+  private static List<Step> copied(String type, long mib, long more) {
     return List.of(
         (csi, s) -> csi.stage(volume(csi, Map.of(), mib), at(s, STAGING), mount(type)),
         (_, s) -> Files.writeString(at(s, STAGING).resolve("data"), "precious"),
         (csi, _) -> snapshot(csi),
         // hangs if the filesystem is still frozen
         (_, s) -> Files.writeString(at(s, STAGING).resolve("data"), "changed"),
-        (csi, _) -> restored(csi, 2 * mib),
-        (csi, s) -> csi.stage(restored(csi, 2 * mib), at(s, TARGET), mount(type)),
-        (_, s) -> assertExpanded(s, mib),
+        (csi, _) -> restored(csi, mib + more),
+        (csi, s) -> csi.stage(restored(csi, mib + more), at(s, TARGET), mount(type)),
+        (_, s) ->
+            assertThat(at(s, TARGET).toFile().getTotalSpace())
+                .isGreaterThanOrEqualTo(
+                    at(s, STAGING).toFile().getTotalSpace() + more * MIB * 3 / 4),
         (_, s) -> assertThat(at(s, TARGET).resolve("data")).hasContent("precious"),
         (_, s) -> assertThat(at(s, STAGING).resolve("data")).hasContent("changed"),
-        (csi, s) -> csi.unstage(restored(csi, 2 * mib).getVolumeId(), at(s, TARGET)),
+        (csi, s) -> csi.unstage(restored(csi, mib + more).getVolumeId(), at(s, TARGET)),
         (csi, _) -> csi.deleteByName("pvc-restored"),
         (csi, _) -> csi.deleteSnapshot(SNAPSHOT_ID),
         (csi, s) -> csi.unstage(volume(csi, Map.of(), mib).getVolumeId(), at(s, STAGING)),
@@ -172,7 +173,7 @@ class CrashIT {
 
   private static Volume cloned(Calls csi) {
     return csi.create(
-        Calls.request("pvc-clone", 32 * MIB)
+        Calls.request("pvc-clone", 16 * MIB)
             .setVolumeContentSource(
                 VolumeContentSource.newBuilder()
                     .setVolume(
@@ -180,7 +181,7 @@ class CrashIT {
                             .setVolumeId(VolumeId.fromName("pvc-crash").value()))));
   }
 
-  /** A clone of a mounted volume, larger than that one. */
+  /** A clone of a mounted volume. */
   private static List<Step> cloned() {
     return List.of(
         (csi, s) -> csi.stage(volume(csi, Map.of()), at(s, STAGING), mount("ext4")),
@@ -189,7 +190,6 @@ class CrashIT {
         // hangs if the filesystem is still frozen
         (_, s) -> Files.writeString(at(s, STAGING).resolve("data"), "changed"),
         (csi, s) -> csi.stage(cloned(csi), at(s, TARGET), mount("ext4")),
-        (_, s) -> assertExpanded(s, 16),
         (_, s) -> assertThat(at(s, TARGET).resolve("data")).hasContent("precious"),
         (csi, s) -> csi.unstage(cloned(csi).getVolumeId(), at(s, TARGET)),
         (csi, _) -> csi.deleteByName("pvc-clone"),
@@ -228,13 +228,13 @@ class CrashIT {
   @ParameterizedTest
   @EnumSource(Crash.When.class)
   void aSnapshotAndAVolumeFromIt(Crash.When when) throws IOException {
-    killEverywhere(copied("ext4", 16), when, 30, 4);
+    killEverywhere(copied("ext4", 16, 0), when, 30, 4);
   }
 
   @ParameterizedTest
   @EnumSource(Crash.When.class)
   void aSnapshotOfAnXfsVolume(Crash.When when) throws IOException {
-    killEverywhere(copied("xfs", 300), when, 30, 12);
+    killEverywhere(copied("xfs", 300, 300), when, 30, 12);
   }
 
   @ParameterizedTest

@@ -19,6 +19,7 @@ import csi.v1.VolumeContentSource;
 import io.grpc.Status.Code;
 import io.pmemcsi.driver.device.VolumeId;
 import io.pmemcsi.driver.linux.exec.Command;
+import io.pmemcsi.driver.linux.exec.CommandRunner;
 import io.pmemcsi.driver.linux.loop.KernelLoops;
 import io.pmemcsi.driver.linux.mount.KernelMounts;
 import io.pmemcsi.driver.linux.mount.MountCalls;
@@ -116,6 +117,32 @@ class SnapshotIT extends DriverPerTest {
     Path larger = staged(copy, "xfs");
 
     assertThat(larger.resolve("file")).hasContent("kept");
+    assertThat(larger.toFile().getTotalSpace())
+        .isGreaterThan(source.toFile().getTotalSpace() + 250 * MIB);
+    delete(volume);
+    delete(copy);
+  }
+
+  @Test
+  void aLargerCopyWhoseExpansionFailedIsExpandedByTheNextCall() throws IOException {
+    Volume volume = csi.create("pvc", 320 * MIB);
+    Path source = staged(volume, "xfs");
+    Volume copy = csi.create(cloned("copy", 640 * MIB, volume));
+    driver.close();
+    AtomicBoolean failed = new AtomicBoolean();
+    CommandRunner failing =
+        command ->
+            runner.run(
+                command.program().equals("xfs_growfs") && failed.compareAndSet(false, true)
+                    ? Command.of("false")
+                    : command);
+    driver =
+        FileModeDriver.start(scratch.directory(), failing, new DurableFiles(), FileModeDriver.POOL);
+    csi = new Calls(driver);
+    assertThatCall(() -> staged(copy, "xfs")).fails(Code.INTERNAL, "false");
+
+    Path larger = staged(copy, "xfs");
+
     assertThat(larger.toFile().getTotalSpace())
         .isGreaterThan(source.toFile().getTotalSpace() + 250 * MIB);
     delete(volume);
