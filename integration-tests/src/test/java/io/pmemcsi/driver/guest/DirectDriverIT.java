@@ -1,7 +1,9 @@
 package io.pmemcsi.driver.guest;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import csi.v1.ControllerExpandVolumeRequest;
 import csi.v1.Volume;
 import io.grpc.Status;
 import io.pmemcsi.testbed.guest.PmemGuest;
@@ -53,6 +55,24 @@ class DirectDriverIT extends DriverInGuest {
       volumes.add(volume);
     }
     return volumes;
+  }
+
+  @Test
+  void theResizerGetsTheReasonWhyAVolumeIsNotExpanded() {
+    Volume volume = driver().create("fixed", 0, QUICK);
+
+    assertThatThrownBy(
+            () ->
+                driver()
+                    .controller()
+                    .controllerExpandVolume(
+                        ControllerExpandVolumeRequest.newBuilder()
+                            .setVolumeId(volume.getVolumeId())
+                            .build()))
+        .hasMessageContaining("INVALID_ARGUMENT")
+        .hasMessageContaining("device mode direct does not support expansion");
+
+    driver().delete(volume);
   }
 
   @Test

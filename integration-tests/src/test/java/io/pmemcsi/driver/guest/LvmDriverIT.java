@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import csi.v1.Volume;
+import csi.v1.VolumeCondition;
 import io.grpc.Context;
 import io.grpc.Status;
 import io.pmemcsi.driver.device.VolumeId;
@@ -17,6 +18,7 @@ import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -117,13 +119,7 @@ class LvmDriverIT extends DriverInGuest {
   void aCancelledCreationKillsItsCommandAndLeavesNothing() throws Exception {
     long available = driver().capacity().getAvailableCapacity();
     String id = VolumeId.fromName("cancelled").value();
-    guest.run(
-        """
-        set -e
-        tool=$(command -v lvcreate); rm $tool
-        printf '#!/bin/bash\nlvm lvcreate "$@"; sleep 1234\n' > $tool
-        chmod +x $tool
-        """);
+    hangAfter("lvm lvcreate \"$@\"");
     Context.CancellableContext call = Context.current().withCancellation();
     try (ExecutorService caller = Executors.newSingleThreadExecutor()) {
       Future<?> creation = caller.submit(call.wrap(() -> driver().create("cancelled", 0, QUICK)));
@@ -141,6 +137,46 @@ class LvmDriverIT extends DriverInGuest {
       call.cancel(null);
       guest.run("ln -sf lvm $(command -v lvcreate)");
     }
+  }
+
+  /** LVM hangs with any device that it scans, and kubelet asks for the volumes of all pods. */
+  @Test
+  void otherVolumesReportTheirUsageWhileACommandOfLvmHangs() throws Exception {
+    Volume volume = driver().create("in use", 64 * MIB, QUICK);
+    String directory = driver().mount(volume, "ext4");
+    hangAfter("true");
+    Context.CancellableContext call = Context.current().withCancellation();
+    try (ExecutorService callers = Executors.newFixedThreadPool(2)) {
+      Future<?> creation = callers.submit(call.wrap(() -> driver().create("hanging", 0, QUICK)));
+      guest.run("until pgrep -f 'sleep 123[4]' > /dev/null; do sleep 0.1; done");
+
+      Future<VolumeCondition> condition =
+          callers.submit(() -> driver().condition(volume, directory));
+
+      assertThat(condition.get(20, TimeUnit.SECONDS).getAbnormal()).isFalse();
+      assertThat(creation.isDone()).isFalse();
+      call.cancel(null);
+      assertThatThrownBy(creation::get).hasMessageContaining("CANCELLED");
+      assertRefused(
+          Status.Code.NOT_FOUND, () -> driver().unstage(VolumeId.fromName("hanging").value()));
+    } finally {
+      call.cancel(null);
+      guest.run("ln -sf lvm $(command -v lvcreate)");
+    }
+    driver().unmount(volume);
+    driver().delete(volume);
+  }
+
+  /** Replaces lvcreate by a command that is followed by a long sleep. */
+  private void hangAfter(String command) {
+    guest.run(
+        """
+        set -e
+        tool=$(command -v lvcreate); rm $tool
+        printf '#!/bin/bash\n%s; sleep 1234\n' > $tool
+        chmod +x $tool
+        """
+            .formatted(command));
   }
 
   @Test
