@@ -137,6 +137,15 @@ class ManyDeploymentsIT {
       await().untilAsserted(() -> assertThat(message("one.example.com")).contains("two"));
 
       client.resources(PmemCSIDeployment.class).withName("two.example.com").delete();
+      // no kubelet ends the pods
+      await()
+          .untilAsserted(
+              () -> {
+                client.pods().inNamespace(sandbox.namespace()).withGracePeriod(0).delete();
+                assertThat(
+                        client.resources(PmemCSIDeployment.class).withName("two.example.com").get())
+                    .isNull();
+              });
 
       awaitExclusive("one.example.com");
     }
